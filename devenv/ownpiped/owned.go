@@ -24,7 +24,7 @@ var owned = []struct{ key, instead string }{
 // taken are the keys of the spec that are taken over.
 var taken = []string{
 	"webAddress", "syncInterval", "appConfigSyncInterval", "appSelector", "git", "repositories", "plugins",
-	"pluginIndex", "notifications", "secretManagement", "eventWatcher", "planPreview", "onRemoved",
+	"pluginIndex", "notifications", "secretManagement", "eventWatcher", "planPreview", "liveState", "onRemoved",
 }
 
 // leaveOutOwned leaves out what belongs to the environment, and names it unless it is the same.
@@ -79,6 +79,7 @@ func (c *Config) leaveOutOurs() {
 		}
 	}
 	drop(c.spec, "onRemoved", "spec")
+	drop(c.spec, "liveState", "spec")
 	drop(mapping(c.spec, "git"), "knownHostsFile", "spec.git")
 	for i, repository := range list(c.spec, "repositories") {
 		drop(repository, "git", fmt.Sprintf("spec.repositories[%d]", i))

@@ -40,7 +40,8 @@ func (s *webScale) validate() error {
 
 // benchWeb measures what watchers cost an environment in which nothing happens.
 func benchWeb(ctx context.Context, bin, dir string, s webScale) (err error) {
-	cmd := exec.CommandContext(ctx, bin+"/pipedeck", "up", "--sample", "hello-world", "--cluster", "embedded", "--keep=false",
+	cmd := exec.CommandContext(ctx, bin+"/pipedeck", "up", "--sample", "hello-world",
+		"--cluster", "embedded", "--keep=false",
 		"--name", "bench-web", "--state-dir", dir, "--output", "plain", "--serve-web")
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	printed, err := cmd.StdoutPipe()

@@ -66,6 +66,8 @@ func rows() map[keymap.Action]row {
 			call: &deckv1.RollBackApplicationRequest{DeploymentId: "earlier-1", Commander: "ada"}},
 		keymap.Restart: {keys: "4ry", call: &deckv1.RestartPluginRequest{Name: "kubernetes"},
 			reason: "select a plugin first: 4"},
+		keymap.LookNow: {keys: "D", call: &deckv1.LookAtApplicationRequest{ApplicationId: "app-1"},
+			reason: "hello-world is disabled"},
 		keymap.Reach: {keys: "o", call: &deckv1.OpenApplicationRequest{ApplicationId: "app-1"},
 			reason: "the cluster is simulated, no container runs"},
 		keymap.EditManifest: {story: "TestAManifestIsEditedAndCommittedWhenTheUserSaysSo",

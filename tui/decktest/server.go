@@ -22,7 +22,7 @@ import (
 
 // Server is a deck server that a test scripts.
 type Server struct {
-	deckv1.UnimplementedDeckServiceServer
+	actions
 	// Calls are the requests for actions, in their order. A test that expects more than 64 must read.
 	Calls chan proto.Message
 
@@ -74,6 +74,7 @@ func Start(t testing.TB) *Server {
 		logs: map[string]*stageLog{}, runs: map[string]*deckv1.GetStageRunResponse{},
 		resources: map[string][]*deckv1.WatchResourcesResponse{}, previews: map[string]preview{},
 	}
+	s.note = s.called
 	deckv1.RegisterDeckServiceServer(s.grpc, s)
 	deckv1.RegisterPluginCallServiceServer(s.grpc, pluginCalls{server: s})
 	var served sync.WaitGroup
@@ -344,66 +345,4 @@ func (s *Server) called(ctx context.Context, request proto.Message) error {
 		}
 	}
 	return refusal
-}
-
-// SyncApplication notes the call.
-func (s *Server) SyncApplication(ctx context.Context,
-	r *deckv1.SyncApplicationRequest) (*deckv1.SyncApplicationResponse, error) {
-	return &deckv1.SyncApplicationResponse{}, s.called(ctx, r)
-}
-
-// ApproveStage notes the call.
-func (s *Server) ApproveStage(ctx context.Context,
-	r *deckv1.ApproveStageRequest) (*deckv1.ApproveStageResponse, error) {
-	return &deckv1.ApproveStageResponse{}, s.called(ctx, r)
-}
-
-// SkipStage notes the call.
-func (s *Server) SkipStage(ctx context.Context, r *deckv1.SkipStageRequest) (*deckv1.SkipStageResponse, error) {
-	return &deckv1.SkipStageResponse{}, s.called(ctx, r)
-}
-
-// ContinueStage notes the call.
-func (s *Server) ContinueStage(
-	ctx context.Context, r *deckv1.ContinueStageRequest,
-) (*deckv1.ContinueStageResponse, error) {
-	return &deckv1.ContinueStageResponse{}, s.called(ctx, r)
-}
-
-// ChangeBreakpoints notes the call.
-func (s *Server) ChangeBreakpoints(
-	ctx context.Context, r *deckv1.ChangeBreakpointsRequest,
-) (*deckv1.ChangeBreakpointsResponse, error) {
-	return &deckv1.ChangeBreakpointsResponse{}, s.called(ctx, r)
-}
-
-// CancelDeployment notes the call.
-func (s *Server) CancelDeployment(ctx context.Context,
-	r *deckv1.CancelDeploymentRequest) (*deckv1.CancelDeploymentResponse, error) {
-	return &deckv1.CancelDeploymentResponse{}, s.called(ctx, r)
-}
-
-// RetryDeployment notes the call.
-func (s *Server) RetryDeployment(ctx context.Context,
-	r *deckv1.RetryDeploymentRequest) (*deckv1.RetryDeploymentResponse, error) {
-	return &deckv1.RetryDeploymentResponse{}, s.called(ctx, r)
-}
-
-// RollBackApplication notes the call.
-func (s *Server) RollBackApplication(ctx context.Context,
-	r *deckv1.RollBackApplicationRequest) (*deckv1.RollBackApplicationResponse, error) {
-	return &deckv1.RollBackApplicationResponse{}, s.called(ctx, r)
-}
-
-// RestartPlugin notes the call.
-func (s *Server) RestartPlugin(ctx context.Context, r *deckv1.RestartPluginRequest) (*deckv1.RestartPluginResponse,
-	error) {
-	return &deckv1.RestartPluginResponse{}, s.called(ctx, r)
-}
-
-// OpenApplication notes the call.
-func (s *Server) OpenApplication(ctx context.Context,
-	r *deckv1.OpenApplicationRequest) (*deckv1.OpenApplicationResponse, error) {
-	return &deckv1.OpenApplicationResponse{Url: "http://127.0.0.1:34567",
-		Detail: "Service default/hello-world, port http, 2 of 2 pods ready"}, s.called(ctx, r)
 }
