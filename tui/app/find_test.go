@@ -13,6 +13,7 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/decktest"
+	"github.com/pipedeck/pipedeck/tui/logbuf"
 )
 
 // shop is an environment with several applications besides the one that is being deployed.
@@ -228,4 +229,19 @@ func TestTheCurrentHitIsMarkedWithoutColour(t *testing.T) {
 	m.key("n")
 	require.Contains(t, ansi.Strip(m.View().Content), m.host.theme.Mark+"12:00:13")
 	require.NotContains(t, ansi.Strip(m.View().Content), m.host.theme.Mark+"12:00:12")
+}
+
+func TestALogIsSearchedToItsEndWhileTheTimeOnTheScreenStandsStill(t *testing.T) {
+	t.Parallel()
+	m := waiting(t, 100, 30)
+	m.hear(logbuf.Info, "first greeting")
+	m.panes.log.look.query = "greeting"
+	m.Update(m.panes.log.startSearch()())
+	m.hear(logbuf.Info, "second greeting") // the search of it waits
+	require.Len(t, m.panes.log.seek.hits.Lines, 1)
+
+	cmd := m.panes.log.take(extendMsg{m.panes.log.reader})
+	require.NotNil(t, m.panes.log.seek.run, "the pause is over; a recorded session that is paused has the same time")
+	m.Update(cmd())
+	require.Len(t, m.panes.log.seek.hits.Lines, 2)
 }

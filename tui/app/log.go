@@ -7,6 +7,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -209,7 +210,8 @@ func (p *logPane) take(msg tea.Msg) tea.Cmd {
 		p.found(msg)
 	case extendMsg:
 		if msg.log == p.reader {
-			p.seek.waits = false
+			// The time on the screen does not say that the pause is over: a recorded session may be paused.
+			p.seek.waits, p.seek.since = false, time.Time{}
 			return p.extend()
 		}
 	case tea.ModeReportMsg:

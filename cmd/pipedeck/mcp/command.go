@@ -4,12 +4,15 @@
 package mcp
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/version"
 )
@@ -37,11 +40,24 @@ back. Configure the assistant to run this command; it looks at the environment o
 			if t.StateDir != "" {
 				r.flags = append(r.flags, "--state-dir="+t.StateDir)
 			}
-			return newServer(r, changes).Run(cmd.Context(), &mcp.StdioTransport{})
+			return ended(cmd.Context(), newServer(r, changes).Run(cmd.Context(), &mcp.StdioTransport{}))
 		},
 	}
 	cmd.Flags().BoolVar(&changes, "allow-changes", false, "let assistants sync, approve, cancel and roll back")
 	return cmd
+}
+
+// ended is how the server ends: without an error when the assistant has closed its side.
+func ended(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return exit.Silent(exit.Interrupted)
+	default:
+		return exit.With(exit.Failed, fmt.Errorf("read messages of the assistant: %w", err),
+			"configure the assistant to run pipedeck mcp; it speaks the Model Context Protocol, one message a line")
+	}
 }
 
 // newServer returns the server with its tools.

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os/exec"
 	"slices"
 	"strings"
@@ -39,29 +40,35 @@ type runner struct {
 // run runs a command and returns what it prints. The error of a command without output is what it says on standard
 // error; a command that prints and fails, such as the status of a degraded environment, has both.
 func (r *runner) run(ctx context.Context, args ...string) (printed []byte, err error) {
+	out := pluginflag.NewBoundedBuffer(maxPrinted)
+	err = r.runInto(ctx, out, args...)
+	return bytes.TrimSpace(out.Bytes()), err
+}
+
+// runInto runs a command that prints into out. The error is what it says on standard error.
+func (r *runner) runInto(ctx context.Context, out io.Writer, args ...string) error {
 	select {
 	case r.slots <- struct{}{}:
 		defer func() { <-r.slots }()
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, r.program, slices.Concat(args[:1], r.flags, args[1:])...)
-	out, said := pluginflag.NewBoundedBuffer(maxPrinted), pluginflag.NewBoundedBuffer(maxResult)
+	said := pluginflag.NewBoundedBuffer(maxResult)
 	cmd.Stdout, cmd.Stderr = out, said
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = endTimeout
-	err = cmd.Run()
-	printed = bytes.TrimSpace(out.Bytes())
+	err := cmd.Run()
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return nil, fmt.Errorf("pipedeck %s took longer than %s", args[0], callTimeout)
+		return fmt.Errorf("pipedeck %s took longer than %s", args[0], callTimeout)
 	case err == nil:
-		return printed, nil
+		return nil
 	}
 	if words := strings.TrimSpace(said.String()); words != "" {
 		err = errors.New(strings.TrimPrefix(words, "pipedeck: "))
 	}
-	return printed, err
+	return err
 }

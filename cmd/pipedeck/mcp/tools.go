@@ -28,7 +28,7 @@ type (
 		Application string `json:"application" jsonschema:"the name of the application"`
 		Commit      string `json:"commit,omitempty" jsonschema:"what merging it would change; drift without it"`
 	}
-	preview struct {
+	previewed struct {
 		Commit string `json:"commit,omitempty" jsonschema:"a commit or branch of the watched repository; default HEAD"`
 	}
 	path struct {
@@ -67,12 +67,7 @@ func addReading(s *mcp.Server, r *runner) {
 	add(s, r, reading("plugins", "The plugin processes: state, crashes with their reasons, the stages that they own"),
 		func(nothing) []string { return command("plugins") })
 	add(s, r, reading("plan_preview", "What merging a commit into the watched branch would deploy"),
-		func(in preview) []string {
-			if in.Commit != "" {
-				return append([]string{"plan-preview", "--head=" + in.Commit}, command("plan-preview")[1:]...)
-			}
-			return command("plan-preview")
-		})
+		previewLine)
 	add(s, r, reading("validate", "Check piped and application configuration: every mistake with file:line:column"),
 		func(in path) []string { return command("validate", in.Path) })
 	mcp.AddTool(s, reading("logs", "The last lines of the log of a deployment's stages"),
@@ -101,6 +96,13 @@ func addChanges(s *mcp.Server, r *runner) {
 		func(in application) []string { return command("cancel", in.Application) })
 	add(s, r, changing("rollback", "Deploy the commit that was deployed before"),
 		func(in application) []string { return command("rollback", in.Application) })
+}
+
+func previewLine(in previewed) []string {
+	if in.Commit != "" {
+		return append([]string{"plan-preview", "--commit=" + in.Commit}, command("plan-preview")[1:]...)
+	}
+	return command("plan-preview")
 }
 
 // command is a command line of pipedeck; the arguments are none of its flags, whatever they begin with.

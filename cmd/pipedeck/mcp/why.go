@@ -15,27 +15,38 @@ import (
 )
 
 const (
-	// defaultLines and maxLines bound the lines of a log, whyLines those of each stage in why.
+	// defaultLines and maxLines bound the lines of a log, whyLines those of each stage in why, and whySize their bytes:
+	// several stages have to fit into an answer.
 	defaultLines = 100
 	maxLines     = 1000
 	whyLines     = 30
+	whySize      = 8 << 10
 	// maxTroubled bounds the applications that why explains at once.
 	maxTroubled = 5
 )
 
-// logs returns the last lines of a log, each an object in JSON.
+// logs returns the last lines of a log, as objects in JSON, one a line.
 func (r *runner) logs(ctx context.Context, in logs) ([]byte, error) {
 	args := []string{in.Application}
 	if in.Stage != "" {
 		args = append(args, in.Stage)
 	}
-	printed, err := r.run(ctx, command("logs", args...)...)
-	return lastLines(printed, min(cmp.Or(max(in.Lines, 0), defaultLines), maxLines)), err
+	pieces, err := r.end(ctx, min(cmp.Or(max(in.Lines, 0), defaultLines), maxLines), maxResult, args...)
+	var printed bytes.Buffer
+	to := json.NewEncoder(&printed)
+	for _, piece := range pieces {
+		if err := to.Encode(piece); err != nil {
+			return nil, err
+		}
+	}
+	return bytes.TrimSpace(printed.Bytes()), err
 }
 
-func lastLines(printed []byte, n int) []byte {
-	lines := bytes.Split(printed, []byte("\n"))
-	return bytes.Join(lines[max(0, len(lines)-n):], []byte("\n"))
+// end returns the last n lines of a log, in at most size bytes of JSON.
+func (r *runner) end(ctx context.Context, n, size int, args ...string) ([]document.LogLine, error) {
+	out := &tailBuffer{limit: maxPrinted}
+	err := r.runInto(ctx, out, command("logs", args...)...)
+	return lastPieces(out.Bytes(), n, size), err
 }
 
 // explanation is what why returns.
@@ -121,25 +132,21 @@ func (r *runner) troubleOf(ctx context.Context, a document.Application, asked bo
 		if !slices.Contains([]string{"FAILURE", "RUNNING", "CANCELLED"}, s.Status) {
 			continue
 		}
-		printed, err := r.run(ctx, command("logs", t.Deployment.ID, s.ID)...)
-		if err != nil && len(printed) == 0 {
-			printed = []byte(err.Error())
+		pieces, err := r.end(ctx, whyLines, whySize, t.Deployment.ID, s.ID)
+		lines := texts(pieces)
+		if err != nil && len(lines) == 0 {
+			lines = []string{err.Error()}
 		}
-		t.Stages = append(t.Stages, troubledStage{s, texts(lastLines(printed, whyLines))})
+		t.Stages = append(t.Stages, troubledStage{s, lines})
 	}
 	t.Deployment.Stages = nil // those that matter are in Stages
 	return t, nil
 }
 
-// texts are the texts of event lines; lines that are none are kept.
-func texts(lines []byte) (all []string) {
-	for line := range bytes.Lines(lines) {
-		var of document.LogLine
-		if json.Unmarshal(line, &of) == nil && of.Text != "" {
-			all = append(all, of.Text)
-			continue
-		}
-		all = append(all, string(bytes.TrimSpace(line)))
+// texts are the texts of the pieces of a log.
+func texts(pieces []document.LogLine) (all []string) {
+	for _, piece := range pieces {
+		all = append(all, piece.Text)
 	}
 	return all
 }
