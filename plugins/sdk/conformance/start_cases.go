@@ -119,7 +119,7 @@ func portInUse(p *probe) error {
 		return err
 	}
 	x, err := p.shared()
-	if errors.Is(err, errNotStarted) { // which is a case of its own
+	if errors.Is(err, errNotStarted) { // see start.serves
 		return nil
 	}
 	if err != nil {
