@@ -12,6 +12,7 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
+	"github.com/pipedeck/pipedeck/tui/decktest"
 	"github.com/pipedeck/pipedeck/tui/document"
 )
 
@@ -62,4 +63,24 @@ func TestARecordingHasOneRunOfAStageThatWasRerun(t *testing.T) {
 	var shown document.PluginCalls
 	clitest.Document(t, "plugin-calls", stdout, &shown)
 	require.Len(t, shown.Calls, 5, "without re-runs")
+}
+
+// A deployment that is cancelled before the stage begins has no calls of it.
+func TestCallsOfAStageAreThoseOfTheNewestDeploymentThatBeganIt(t *testing.T) {
+	t.Parallel()
+	calls := waited(t, "Waited for 20ms")
+	ran, cancelled := decktest.Canary(), decktest.Canary()
+	ran.Id, ran.CompletedAt = calls[1].GetDeploymentId(), decktest.At(20)
+	ran.Stages[0].Id, ran.Stages[0].ConfigId = calls[1].GetStageId(), "soak"
+	cancelled.Id, cancelled.CreatedAt, cancelled.CompletedAt = "dep-2", decktest.At(30), decktest.At(40)
+	cancelled.Stages[0].Id, cancelled.Stages[0].ConfigId, cancelled.Stages[0].StartedAt = "s-2", "soak", nil
+	server := decktest.Start(t)
+	server.Publish(decktest.Environment(), decktest.Application(), ran, cancelled,
+		&deckv1.Plugin{Name: "wait", PipedId: "piped-1", State: deckv1.Plugin_STATE_RUNNING}, &deckv1.Synced{})
+	server.PluginCall(calls...)
+	file := filepath.Join(t.TempDir(), "calls.jsonl")
+	code, _, stderr := command(t.Context(), clitest.Running(t, server.Address()),
+		"plugin", "calls", "--stage", "soak", "--as", "recording", "--file", file)
+	require.Zero(t, code, stderr)
+	require.Contains(t, stderr, "wrote 4 calls to "+file)
 }
