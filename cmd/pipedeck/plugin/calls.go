@@ -4,6 +4,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -158,15 +159,22 @@ func stageFilter(s *session.Session, word resolve.Word, of *deckv1.Deployment) (
 		}
 		return stages[0].GetName(), nil
 	}
+	never := ""                                  // of the newest deployment that ended before the stage began
 	for _, d := range s.State.AllDeployments() { // the newest first
 		for _, stage := range d.GetStages() {
 			switch {
 			case strings.EqualFold(word.Text, stage.GetName()):
 				return stage.GetName(), nil
-			case slices.Contains(resolve.StageNames(stage), word.Text):
+			case !slices.Contains(resolve.StageNames(stage), word.Text):
+			case stage.GetStartedAt() == nil && d.GetCompletedAt() != nil:
+				never = cmp.Or(never, stage.GetId())
+			default:
 				return stage.GetId(), nil
 			}
 		}
+	}
+	if never != "" {
+		return never, nil
 	}
 	return "", exit.Usage(fmt.Errorf("no deployment has a stage %q", word.Text), "see pipedeck deployments")
 }

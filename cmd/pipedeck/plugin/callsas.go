@@ -130,13 +130,40 @@ func stageCalls(ctx context.Context, s *session.Session, call *deckv1.PluginCall
 		return nil, err
 	}
 	var calls []*deckv1.PluginCall
-	for _, c := range all {
+	for _, c := range sameRun(all, call) {
 		ofAll := c.GetStageId() == "" && c.GetDirection() == deckv1.PluginCall_DIRECTION_TO_PIPED
 		if c.GetStageId() == call.GetStageId() || ofAll {
 			calls = append(calls, c)
 		}
 	}
 	return calls, nil
+}
+
+// sameRun leaves out the calls of re-runs that a call is not part of. Each re-run begins without the metadata of its
+// stage, so a recording of several could never be replayed. The calls are in the order in which they began.
+func sameRun(all []*deckv1.PluginCall, call *deckv1.PluginCall) []*deckv1.PluginCall {
+	first, end := 0, len(all) // of the calls of its re-run
+	for i, c := range all {
+		if !c.GetRerun() || !executesStage(c) || c.GetStageId() != call.GetStageId() {
+			continue
+		}
+		if number(c) > number(call) {
+			end = i
+			break
+		}
+		first = i
+	}
+	var kept []*deckv1.PluginCall
+	for i, c := range all {
+		ofStage := c.GetStageId() == call.GetStageId()
+		switch {
+		case c.GetRerun() && (!call.GetRerun() || i < first || i >= end):
+		case !c.GetRerun() && call.GetRerun() && ofStage:
+		default:
+			kept = append(kept, c)
+		}
+	}
+	return kept
 }
 
 // writeRecording writes calls of a plugin in the order in which they began. The plugin's settings are those of the

@@ -32,7 +32,8 @@ func (f *recordFlags) recordRunning(cmd *cobra.Command, t *session.Target, args 
 			return err
 		}
 		calls = slices.DeleteFunc(calls, func(c *deckv1.PluginCall) bool {
-			return c.GetPipedId() != plugin.GetPipedId()
+			// A re-run begins without metadata: a replay of it after its deployment would differ.
+			return c.GetPipedId() != plugin.GetPipedId() || c.GetRerun()
 		})
 		if len(calls) == 0 {
 			return exit.Usage(fmt.Errorf("piped remembers no call of plugin %q", plugin.GetName()),

@@ -82,6 +82,9 @@ func (c *capture) lastWords() string {
 	if missing, _ := missingModule(c.text()); missing != "" {
 		return clip(missing)
 	}
+	if thrown := thrownInNode(c.text()); thrown != "" {
+		return thrown
+	}
 	for line := range strings.Lines(c.text()) {
 		for _, begin := range []string{"panic: ", "fatal error: "} {
 			if strings.HasPrefix(line, begin) {

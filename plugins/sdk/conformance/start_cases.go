@@ -36,7 +36,7 @@ func startCases() []Case {
 			"new " +
 			"one has started",
 		Next: "exit with a code that is not 0 and a message when the port cannot be listened on; do not take " +
-			"another port",
+			"another port; gRPC for Python and C++ needs the option grpc.so_reuseport=0",
 	}, {
 		ID: "start.side-by-side", Capability: Start, run: sideBySideStart,
 		Title: "two processes of it run side by side",
@@ -107,25 +107,41 @@ func listensOnLoopback(p *probe) error {
 	return nil
 }
 
+// portInUse has the port held by a stranger, and by the plugin itself: two sockets with SO_REUSEPORT, as gRPC for
+// Python and C++ opens them by default, share a port.
 func portInUse(p *probe) error {
 	listener, port, err := p.suite.listenFree()
 	if err != nil {
 		return err
 	}
 	defer listener.Close()
+	if err := endsAtPort(p, port, "in use"); err != nil {
+		return err
+	}
+	x, err := p.shared()
+	if errors.Is(err, errNotStarted) { // see start.serves
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return endsAtPort(p, x.port, "in use by another process of the plugin")
+}
+
+func endsAtPort(p *probe, port int, taken string) error {
 	x, err := p.suite.tryStart(p, port, p.suite.bounds.Start)
 	switch {
 	case err != nil:
 		return err
 	case x.ended && x.process.err == nil:
-		return fmt.Errorf("it ended with exit code 0 although port %d is in use", port)
+		return fmt.Errorf("it ended with exit code 0 although port %d is %s", port, taken)
 	case x.ended && x.process.output.bytes() == 0:
-		return errors.New("it ended without a word about the port that is in use")
+		return fmt.Errorf("it ended without a word about the port that is %s", taken)
 	case x.ended:
 		p.saw("%s", x.process.end())
 		return nil
 	}
-	return fmt.Errorf("port %d is in use, and the process goes on after %s%s", port, p.suite.bounds.Start, x.where)
+	return fmt.Errorf("port %d is %s, and the process goes on after %s%s", port, taken, p.suite.bounds.Start, x.where)
 }
 
 func sideBySideStart(p *probe) error {

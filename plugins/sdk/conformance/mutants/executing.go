@@ -4,6 +4,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -229,6 +230,10 @@ func (s *running) leaves(in *deployment.ExecutePluginInput) {
 		file, _ := os.Open(os.Args[0])
 		s.mu.Lock()
 		s.files = append(s.files, file)
+		s.mu.Unlock()
+	case makes("leaks-memory-of-stages"):
+		s.mu.Lock()
+		s.kept = append(s.kept, bytes.Repeat([]byte("x"), 1<<20))
 		s.mu.Unlock()
 	case makes("leaks-goroutines"):
 		go func() { select {} }()

@@ -10,6 +10,7 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"math/big"
 	"net"
@@ -79,7 +80,11 @@ func (p *plugin) listen() net.Listener {
 			fail(err)
 		}
 	}
-	listener, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+	config := &net.ListenConfig{}
+	if makes("shares-port") {
+		config.Control = sharePort
+	}
+	listener, err := config.Listen(context.Background(), "tcp", net.JoinHostPort(host, strconv.Itoa(port)))
 	if err != nil && makes("takes-another-port") {
 		listener, err = net.Listen("tcp", host+":0")
 	}
@@ -87,6 +92,19 @@ func (p *plugin) listen() net.Listener {
 		fail(err)
 	}
 	return listener
+}
+
+// sharePort is what gRPC for Python and C++ does by default.
+func sharePort(_, _ string, socket syscall.RawConn) error {
+	option := 0xf // SO_REUSEPORT, which package syscall does not name on Linux
+	if runtime.GOOS == "darwin" {
+		option = 0x200
+	}
+	var failed error
+	err := socket.Control(func(fd uintptr) {
+		failed = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, option, 1)
+	})
+	return errors.Join(err, failed)
 }
 
 // awaitSignals stops the server at SIGTERM and SIGINT.

@@ -50,6 +50,7 @@ func ofStart() []Fault {
 		{Name: "all-interfaces", Case: "start.loopback", Says: "which other machines can reach"},
 		{Name: "metrics-for-all", Case: "start.loopback", Says: "which other machines can reach"},
 		{Name: "takes-another-port", Case: "start.port.used", Says: "is in use, and the process goes on"},
+		{Name: "shares-port", Case: "start.port.used", Says: "is in use by another process of the plugin"},
 		{Name: "one-at-a-time", Case: "start.side-by-side", Says: "a second process next to the first does not start"},
 		{Name: "help-fails", Case: "start.help", Says: "it printed nothing"},
 		{Name: "takes-any-flag", Case: "start.flags.unknown", Says: "goes on", Noted: true},
