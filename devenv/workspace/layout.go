@@ -57,6 +57,7 @@ var layout = []item{
 		{pattern: "*.config.json"}}},
 	{pattern: "copy.txt"},  // of the UI: what was copied where a terminal has no clipboard
 	{pattern: "cards.txt"}, // of the UI: the cards that were shown
+	{pattern: HostKeyFile},
 	{pattern: "history", degrades: true},
 	{pattern: "history.new", degrades: true},
 	{pattern: "history.breakpoints"},
@@ -89,6 +90,9 @@ var layout = []item{
 	{pattern: "repository", kind: treeItem, sign: sampleSign},
 	{pattern: "repository.new", kind: treeItem, sign: sampleSign},
 }
+
+// HostKeyFile is the key of the server over SSH that shows the environment to others, so that clients know it again.
+const HostKeyFile = "ssh_host_key"
 
 // headPrefix begins the names of the checkouts that images are built from.
 const headPrefix = "commit-"

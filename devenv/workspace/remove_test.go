@@ -35,6 +35,7 @@ func filled(t *testing.T) *Workspace {
 	for _, name := range []string{
 		"history", "history.new", "history.unknown-20260102-030405", "history.damaged-20260102-030405-2",
 		".history-written", "history.missing-20260102-030405", "kubeconfig", "kubeconfig-prod", "piped.yaml",
+		HostKeyFile, "." + HostKeyFile + "-1",
 		".address-123", "repository.new/x", "repository.new/" + sampleSign,
 		"head/commit-cafe/web/main.go", "live.git/HEAD", "live.git/index.lock", "live.git/objects/ab/cd",
 		"plugins/wait.bin", "plugins/wait.bin.new", "plugins/wait.bin.build", "plugins/wait.bin.build.new",

@@ -17,7 +17,8 @@ type connection struct {
 	server  *Server
 	conn    net.Conn
 	address string
-	// user is the name of a login with the password, usedPassword that there was one, and watched that the UI was shown.
+	// user is the name of a login with the password, usedPassword that there was one, and watched that the UI was
+	// shown.
 	user                  string
 	usedPassword, watched bool
 }

@@ -19,13 +19,10 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
-// hostKeyFile is the key of the SSH server in the directory of an environment, so that clients know it again.
-const hostKeyFile = "ssh_host_key"
-
 // openHostKey returns the key of an environment. One that has no directory yet gets its key later, by keep; one without
 // a place for it has a key for this run.
 func openHostKey(dir string) (*hostKey, error) {
-	path := filepath.Join(dir, hostKeyFile)
+	path := filepath.Join(dir, workspace.HostKeyFile)
 	if dir != "" {
 		content, err := os.ReadFile(path)
 		if err == nil {

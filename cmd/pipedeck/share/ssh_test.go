@@ -21,6 +21,7 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/tui/decktest"
 )
 
@@ -110,7 +111,7 @@ func TestTheHostKeyStaysWithTheEnvironment(t *testing.T) {
 	first := s.ssh.Fingerprint()
 	watchOver(t, s, ssh.Password(s.ssh.Password()))
 	s.Close()
-	info, err := os.Stat(filepath.Join(dir, hostKeyFile))
+	info, err := os.Stat(filepath.Join(dir, workspace.HostKeyFile))
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode())
 	require.Equal(t, first, serveTerminals(t, dir, "").ssh.Fingerprint())
@@ -118,9 +119,9 @@ func TestTheHostKeyStaysWithTheEnvironment(t *testing.T) {
 	other := serveTerminals(t, "", "")
 	require.NotEqual(t, first, other.ssh.Fingerprint(), "a session that is played has a key for each run")
 
-	require.NoError(t, os.WriteFile(filepath.Join(dir, hostKeyFile), []byte("half a"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, workspace.HostKeyFile), []byte("half a"), 0o600))
 	_, err = openHostKey(dir)
-	require.ErrorContains(t, err, "read the host key "+filepath.Join(dir, hostKeyFile))
+	require.ErrorContains(t, err, "read the host key "+filepath.Join(dir, workspace.HostKeyFile))
 }
 
 func TestListedKeysWatchWithoutThePassword(t *testing.T) {
