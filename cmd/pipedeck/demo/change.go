@@ -55,6 +55,9 @@ func replace(dir, file, old, with string) error {
 	}
 	defer root.Close()
 	info, err := root.Lstat(file)
+	if cause := (*os.PathError)(nil); errors.As(err, &cause) {
+		return fmt.Errorf("edit %s: %w", file, cause.Err) // without the name of the system call and the file again
+	}
 	if err != nil {
 		return fmt.Errorf("edit %s: %w", file, err)
 	}

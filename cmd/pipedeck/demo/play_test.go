@@ -144,7 +144,8 @@ func TestAnEditStaysInTheRepositoryAndFindsItsText(t *testing.T) {
 	require.NoError(t, os.Symlink(outside, filepath.Join(p.Repository, "link.yaml")))
 	require.NoError(t, os.WriteFile(filepath.Join(p.Repository, "a.yaml"), []byte("two"), 0o644))
 	for file, want := range map[string]string{
-		"link.yaml": "is not a regular file", "missing.yaml": "no such file", "a.yaml": `does not hold "one"`,
+		"link.yaml": "is not a regular file", "missing.yaml": "edit missing.yaml: no such file",
+		"a.yaml": `does not hold "one"`,
 	} {
 		err := p.edit(t.Context(), story.Edit{File: file, Replace: "one", With: "three", Message: "m"})
 		require.ErrorContains(t, err, want)
