@@ -89,5 +89,5 @@ func missing(name, path string, compiling *deckv1.Component) error {
 			"see how far it is with: pipedeck status")
 	}
 	return exit.Usage(fmt.Errorf("%s is in the program %s, which does not exist", name, path),
-		"build it with: make build")
+		"copy it from where pipedeck comes from, or build it in a clone with: make build")
 }

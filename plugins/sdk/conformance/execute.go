@@ -237,9 +237,10 @@ func (e *execution) how() string {
 }
 
 func (e *execution) lastWords() string {
-	lines := strings.Split(strings.TrimSpace(e.session.piped.Log(e.id)), "\n")
-	if last := firstLine(lines[len(lines)-1]); last != "" {
-		return ": " + last
+	for _, block := range slices.Backward(e.session.piped.Blocks(e.id, false)) {
+		if words := firstLine(block.GetLog()); words != "" { // a stack follows them
+			return ": " + words
+		}
 	}
 	return ""
 }
