@@ -8,7 +8,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -86,15 +85,17 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	token := rand.Text() + rand.Text()
-	names := append([]string{"localhost"}, o.Names...)
-	for i, name := range names {
-		names[i] = strings.ToLower(name)
+	names := []string{"localhost"}
+	for _, name := range o.Names {
+		if name != "" { // such as that of an address without a host
+			names = append(names, strings.ToLower(name))
+		}
 	}
 	o.Hello.Protocol, o.Hello.Epoch = Protocol, strings.ToLower(rand.Text()[:10])
 	s := &Server{
 		options: o, token: token, assets: assets, shell: newShell(), hub: newHub(o),
 		access: &access{token: sha256.Sum256([]byte(token)), cookie: "pipedeck_" + o.Port, secure: o.Secure,
-			names: slices.Compact(names), anyAddress: o.Public, clock: o.Clock, wrong: make(chan struct{}, maxWrong)},
+			names: names, anyAddress: o.Public, clock: o.Clock, wrong: make(chan struct{}, maxWrong)},
 	}
 	s.logs, s.charts = newLogs(s.hub), newCharts(s.hub)
 	return s, nil

@@ -242,12 +242,12 @@ func TestWatchersReadWhyItEnds(t *testing.T) {
 	w.seesText("pipedeck: the environment has ended")
 	w.leaves()
 
-	s = open(t, func(o *Options) { o.Ended = func() string { return "ada has left" } })
+	s = open(t, nil)
 	w = s.watch(t, 80, 24)
 	w.seesText("WAIT_APPROVAL")
 	idle := s.loggedIn(t) // without a session
 	s.stop()
-	w.seesText("pipedeck: ada has left")
+	w.seesText("pipedeck: " + sharingEnded)
 	w.leaves()
 	require.Error(t, idle.Wait())
 }

@@ -38,8 +38,6 @@ type Options struct {
 	Idle time.Duration
 	// KeepAlive is how often a watcher must show that it is there; 0 is the default.
 	KeepAlive time.Duration
-	// Ended is why Run ends, for watchers; nil or empty is that sharing has ended.
-	Ended func() string
 }
 
 const (

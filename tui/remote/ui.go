@@ -4,7 +4,6 @@
 package remote
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,19 +51,13 @@ func (s *session) runUI(ctx context.Context) (says string) {
 		return fmt.Sprintf("closed after %s without a key or a change; log in again to go on watching",
 			shortly(o.Idle))
 	case ui.Err() != nil:
-		return s.server.ended()
+		return sharingEnded
 	}
 	return ""
 }
 
-// ended is why the server ends.
-func (s *Server) ended() string {
-	says := ""
-	if s.options.Ended != nil {
-		says = s.options.Ended()
-	}
-	return cmp.Or(says, "no one shares the environment any more")
-}
+// sharingEnded is what watchers read when the command that serves them ends before the environment.
+const sharingEnded = "no one shares the environment any more"
 
 // shortly is a time without the parts that are 0.
 func shortly(d time.Duration) string {

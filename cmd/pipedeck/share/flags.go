@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
@@ -35,19 +36,32 @@ func (f *Flags) Bind(cmd *cobra.Command) {
 	flags.StringVar(&f.web, "serve-web", "", "serve a page to watch, read-only; --serve-web=`HOST:PORT` lets other "+
 		"machines watch, over TLS (default with no address: a free port of this machine)")
 	flags.Lookup("serve-web").NoOptDefVal = defaultAddress
-	flags.StringVar(&f.ssh, "serve-ssh", "", "serve this UI over SSH, read-only, to who has the printed one-time "+
-		"password; --serve-ssh=`HOST:PORT` lets other machines watch (default with no address: a free port "+
+	flags.StringVar(&f.ssh, "serve-ssh", "", "serve this UI over SSH, read-only, to those who have the printed "+
+		"one-time password; --serve-ssh=`HOST:PORT` lets other machines watch (default with no address: a free port "+
 		"of this machine)")
 	flags.Lookup("serve-ssh").NoOptDefVal = defaultAddress
 	flags.StringVar(&f.keys, "ssh-authorized-keys", "", "`FILE` with public keys that may watch with --serve-ssh, too "+
 		"(default none)")
 	checked := cmd.Args
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if err := errors.Join(given(cmd.Flags(), "serve-web"), given(cmd.Flags(), "serve-ssh")); err != nil {
+			return err
+		}
 		if err := f.apart(args); err != nil || checked == nil {
 			return err
 		}
 		return checked(cmd, args)
 	}
+}
+
+// given refuses a flag whose address is empty, such as that of a variable without a value: nothing would be served, and
+// nothing would say so.
+func given(flags *pflag.FlagSet, name string) error {
+	if f := flags.Lookup(name); !f.Changed || f.Value.String() != "" {
+		return nil
+	}
+	return exit.Usage(fmt.Errorf("--%s= has no address", name), "name one, such as --"+name+
+		"=0.0.0.0:8080, or none: --"+name)
 }
 
 // apart refuses an address after a blank: it is an argument then, and the message about that argument would not say
@@ -104,8 +118,8 @@ func (f *Flags) Start(ctx context.Context, subject Subject) (*Share, error) {
 	if !f.Asked() {
 		return nil, nil
 	}
-	s := &Share{news: news{lines: make(chan string, maxNews)}}
-	ctx, s.stop = context.WithCancel(ctx)
+	ctx, stop := context.WithCancel(ctx)
+	s := &Share{stop: stop, news: newNews(ctx.Done())}
 	err := s.serve(ctx, f, subject)
 	if err != nil {
 		s.Close()

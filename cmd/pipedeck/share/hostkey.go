@@ -29,7 +29,7 @@ func openHostKey(dir string) (*hostKey, error) {
 			signer, err := ssh.ParsePrivateKey(content)
 			if err != nil {
 				return nil, exit.With(exit.Failed, fmt.Errorf("read the host key %s: %w", path, err),
-					"remove the file; the next run makes a new key")
+					"remove the file; the next run creates a new one")
 			}
 			return &hostKey{signer: signer}, nil
 		}
@@ -39,11 +39,11 @@ func openHostKey(dir string) (*hostKey, error) {
 	}
 	_, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
-		return nil, fmt.Errorf("make a host key: %w", err)
+		return nil, fmt.Errorf("create a host key: %w", err)
 	}
 	signer, err := ssh.NewSignerFromKey(private)
 	if err != nil {
-		return nil, fmt.Errorf("make a host key: %w", err)
+		return nil, fmt.Errorf("create a host key: %w", err)
 	}
 	k := &hostKey{signer: signer}
 	if dir != "" {

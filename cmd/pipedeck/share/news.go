@@ -6,57 +6,83 @@ package share
 import (
 	"context"
 	"slices"
-	"sync"
+	"sync/atomic"
 
 	"github.com/pipedeck/pipedeck/tui/app"
 	"github.com/pipedeck/pipedeck/tui/view"
 )
 
-// maxNews bounds the lines that wait for the UI, which shows the last one. More are dropped.
+// maxNews bounds the lines that wait: for the UI, which shows the last one, or for output that is stuck. More are
+// dropped.
 const maxNews = 16
 
 // news are who came and who left.
 type news struct {
-	lines chan string
-
-	mu sync.Mutex
-	// report gets the lines instead; password is the one that it knows.
-	report   func(part, line string)
-	password string
+	// lines are for the UI, said for what reports in its place.
+	lines    chan string
+	said     chan saying
+	reported atomic.Bool
+	// ended is closed when nothing is served any more.
+	ended <-chan struct{}
 }
 
-// Report sends who comes and who goes, and each new password, to report instead of the UI. Only one goroutine at a time
-// calls report.
+// saying is a line about what others watch: web or ssh.
+type saying struct{ part, line string }
+
+func newNews(ended <-chan struct{}) news {
+	return news{lines: make(chan string, maxNews), said: make(chan saying, maxNews), ended: ended}
+}
+
+// Report sends who comes and who goes, and each new password, to report instead of the UI, until Close. Only one
+// goroutine calls report, which may block: watchers do not wait for it. It is called once, before Close.
 func (s *Share) Report(report func(part, line string)) {
 	if s == nil {
 		return
 	}
-	s.news.mu.Lock()
-	defer s.news.mu.Unlock()
-	s.news.report = report
-	if s.ssh != nil {
-		s.news.password = s.ssh.Password()
+	password := s.password()
+	s.news.reported.Store(true)
+	s.serving.Go(func() { s.report(report, password) })
+}
+
+// report reports each line, and the next password where the known one has been used.
+func (s *Share) report(report func(part, line string), known string) {
+	for {
+		var said saying
+		select {
+		case said = <-s.news.said:
+		case <-s.news.ended:
+			return
+		}
+		report(said.part, said.line)
+		if next := s.password(); next != known {
+			known = next
+			report("ssh", "the next one-time password: "+next)
+		}
 	}
+}
+
+// password is the present one-time password; empty without SSH.
+func (s *Share) password() string {
+	if s.ssh == nil {
+		return ""
+	}
+	return s.ssh.Password()
 }
 
 // say is about a watcher over SSH.
 func (s *Share) say(line string) { s.sayOf("ssh", line) }
 
 func (s *Share) sayOf(part, line string) {
-	n := &s.news
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.report == nil {
+	if s.news.reported.Load() {
 		select {
-		case n.lines <- line:
-		default: // the UI has not shown those before
+		case s.news.said <- saying{part, line}:
+		default: // output is stuck
 		}
 		return
 	}
-	n.report(part, line)
-	if s.ssh != nil && s.ssh.Password() != n.password {
-		n.password = s.ssh.Password()
-		n.report("ssh", "the next one-time password: "+n.password)
+	select {
+	case s.news.lines <- line:
+	default: // the UI has not shown those before
 	}
 }
 

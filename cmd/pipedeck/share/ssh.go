@@ -57,7 +57,9 @@ func (s *Share) serveSSH(ctx context.Context, at *address, f *Flags, subject Sub
 		Connect: func(ctx context.Context) (deckv1.DeckServiceClient, func(), error) {
 			deck, end, err := subject.Connect(ctx)
 			if err == nil {
-				key.keep() // the environment has its directory now
+				if err := key.keep(); err != nil { // the environment has its directory now
+					s.say(fmt.Sprintf("the host key is not kept, and the next run has another one: %v", err))
+				}
 			}
 			return deck, end, err
 		},
@@ -119,9 +121,10 @@ type hostKey struct {
 	once sync.Once
 }
 
-// keep writes the key where the next run finds it. Without that, the next run has another one.
-func (k *hostKey) keep() {
+// keep writes the key where the next run finds it, once.
+func (k *hostKey) keep() (err error) {
 	if k.save != nil {
-		k.once.Do(func() { _ = k.save() })
+		k.once.Do(func() { err = k.save() })
 	}
+	return err
 }

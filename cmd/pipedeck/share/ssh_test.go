@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/crypto/ssh"
 
@@ -201,4 +202,33 @@ func TestTheLineToWatchWithSaysWhoCan(t *testing.T) {
 	ways := s.UI().Ways()
 	require.Len(t, ways, 1)
 	require.Equal(t, "ssh://watch@127.0.0.1:"+s.ssh.port, ways[0].Code)
+}
+
+func TestWatchersDoNotWaitForOutputThatIsStuck(t *testing.T) {
+	t.Parallel()
+	s := serveTerminals(t, "", "")
+	stuck, free := make(chan string), make(chan struct{})
+	s.Report(func(_, line string) {
+		select {
+		case stuck <- line:
+		case <-free:
+		}
+	})
+	t.Cleanup(func() { close(free) })
+	for range 3 * maxNews { // more than wait
+		s.say("ada watches over SSH")
+	}
+	require.Equal(t, "ada watches over SSH", <-stuck)
+}
+
+func TestAnAddressWithoutAValueIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, flag := range []string{"serve-web", "serve-ssh"} {
+		var f Flags
+		cmd := &cobra.Command{Use: "up", RunE: func(*cobra.Command, []string) error { return nil }}
+		cmd.SilenceErrors, cmd.SilenceUsage = true, true
+		f.Bind(cmd)
+		cmd.SetArgs([]string{"--" + flag + "="})
+		require.ErrorContains(t, cmd.Execute(), "--"+flag+"= has no address")
+	}
 }
