@@ -192,9 +192,12 @@ func (c checker) condition(at string, w Condition) {
 	foreign(w.Plugin == "" && w.Restarts != 0, "restarts", "plugin")
 	foreign(w.Plugin == "" && w.Reloads != 0, "reloads", "plugin")
 	foreign(w.Plugin != "" && w.Reason != "", "reason", "deployment or application")
-	for key, count := range map[string]int{"restarts": w.Restarts, "reloads": w.Reloads} {
-		if count < 0 {
-			c.Refuse(at+"."+key, "%d is not allowed here: want 0 or more", count)
+	for _, number := range []struct {
+		key   string
+		count int
+	}{{"restarts", w.Restarts}, {"reloads", w.Reloads}} {
+		if number.count < 0 {
+			c.Refuse(at+"."+number.key, "%d is not allowed here: want 0 or more", number.count)
 		}
 	}
 	if within := w.Within.Std(); within > MaxWithin {

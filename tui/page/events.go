@@ -102,7 +102,7 @@ type Overall struct {
 	Deploying int `json:"deploying"`
 }
 
-// Environment is what watchers need to know of it: places on the machine are left out.
+// Environment is what watchers need to know of it: of places on the machine, only that of the repository.
 type Environment struct {
 	Name        string    `json:"name"`
 	Version     string    `json:"version"`

@@ -129,7 +129,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	post := r.Method == http.MethodPost && path == "session"
 	switch read := r.Method == http.MethodGet || r.Method == http.MethodHead; {
 	case !s.access.knows(r.Host):
-		http.Error(w, "pipedeck is not asked under this host name; use the address that it has printed",
+		http.Error(w, "pipedeck does not answer under this host name; use the address that it has printed",
 			http.StatusMisdirectedRequest)
 	case !read && !post:
 		w.Header().Set("Allow", "GET, HEAD")

@@ -77,7 +77,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 	}
 	if !s.hub.enter() {
 		w.Header().Set("Retry-After", "10")
-		http.Error(w, fmt.Sprintf("%d people watch already, more cannot; try again later", MaxWatchers),
+		http.Error(w, fmt.Sprintf("%d people watch already, which is the limit; try again later", MaxWatchers),
 			http.StatusServiceUnavailable)
 		return
 	}

@@ -55,7 +55,7 @@ func ended(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return exit.Silent(exit.Interrupted)
 	default:
-		return exit.With(exit.Failed, fmt.Errorf("read messages of the assistant: %w", err),
+		return exit.With(exit.Failed, fmt.Errorf("read the messages of the assistant: %w", err),
 			"configure the assistant to run pipedeck mcp; it speaks the Model Context Protocol, one message a line")
 	}
 }

@@ -39,7 +39,7 @@ func (f *Flags) authorized(ctx context.Context) (keys []ssh.PublicKey, err error
 		}
 		key, _, options, _, err := ssh.ParseAuthorizedKey(line)
 		if err == nil && len(options) > 0 {
-			err = fmt.Errorf("the key has the option %s, which is not read here", options[0])
+			err = fmt.Errorf("the key has the option %s, which pipedeck does not support", options[0])
 		}
 		if err != nil {
 			return nil, exit.Usage(fmt.Errorf("%s:%d: %w", f.keys, i+1, err), next+", without options")

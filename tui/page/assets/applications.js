@@ -61,7 +61,7 @@ export class Applications {
     return 'No applications yet: commit one to the watched repository';
   }
 
-  // #ordered keeps the order while somebody uses the list; new rows come last.
+  // #ordered keeps the order while the list is in use; new rows come last.
   #ordered(shown) {
     clearTimeout(this.#timer);
     const rest = this.#touched + calm - Date.now();
