@@ -160,3 +160,24 @@ func TestACompleteLogIsReadOnceUntilAnotherAttemptBegins(t *testing.T) {
 	require.Equal(t, "second attempt", log.Lines[0].Text)
 	require.EqualValues(t, 2, s.logReads.Load())
 }
+
+func TestALogForWhichThereIsNoRoomComesLater(t *testing.T) {
+	t.Parallel()
+	s := serve(t, decktest.Shop()...)
+	s.deck.Log("deploy-eu", info, "line 0")
+	browser := s.browser()
+	const room = 64
+	tabs := make([]*tab, room)
+	for i := range tabs {
+		tabs[i] = s.watch(browser, logOf(fmt.Sprint("other-", i)))
+		_, _ = until(tabs[i], "log", whatever[page.Log])
+	}
+	late := s.watch(browser, logOf("deploy-eu"))
+	log, _ := until(late, "log", whatever[page.Log])
+	require.Equal(t, "64 logs are read already; this one comes when a watcher leaves one of them", log.Error)
+	require.Empty(t, log.Lines)
+	tabs[0].close()
+	log, _ = until(late, "log", whatever[page.Log])
+	require.Empty(t, log.Error)
+	require.Equal(t, "line 0", log.Lines[0].Text)
+}
