@@ -222,12 +222,15 @@ func (t *tab) gatherLog() (more bool, changed <-chan struct{}) {
 
 // send passes on what was gathered. A watcher who does not take it in time is left.
 func (t *tab) send() error {
-	_ = t.control.SetWriteDeadline(time.Now().Add(sendTime)) // without one, the operating system's counts
+	limitSending(t.control)
 	if err := t.frames.send(); err != nil {
 		return err
 	}
 	return t.control.Flush()
 }
+
+// limitSending bounds how long what is sent next may take; where that cannot be set, the operating system's bound counts.
+func limitSending(w *http.ResponseController) { _ = w.SetWriteDeadline(time.Now().Add(sendTime)) }
 
 // end sends the last words.
 func (t *tab) end() {
@@ -254,8 +257,8 @@ func (s *Server) sendLog(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "too many logs are read at present; try again later", http.StatusServiceUnavailable)
 		return
 	}
-	defer s.logs.release(log)
 	lines, ok := log.await(r.Context(), from, min(to, from+pageLines))
+	s.logs.release(log) // before the answer, which takes as long as the watcher likes
 	if !ok {
 		http.Error(w, "the log is not there yet; try again later", http.StatusServiceUnavailable)
 		return
