@@ -229,7 +229,8 @@ func (t *tab) send() error {
 	return t.control.Flush()
 }
 
-// limitSending bounds how long what is sent next may take; where that cannot be set, the operating system's bound counts.
+// limitSending bounds how long what is sent next may take; where that cannot be set, the operating system's bound
+// counts.
 func limitSending(w *http.ResponseController) { _ = w.SetWriteDeadline(time.Now().Add(sendTime)) }
 
 // end sends the last words.
