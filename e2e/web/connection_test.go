@@ -4,8 +4,11 @@
 package web
 
 import (
+	"net/http"
+	"sync/atomic"
 	"testing"
 
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/tui/decktest"
@@ -125,4 +128,34 @@ func TestTheRightTokenLeavesNoTrace(t *testing.T) {
 	require.NotContains(t, js[string](b, "location.href + document.cookie + JSON.stringify({ ...localStorage, "+
 		"...sessionStorage }) + performance.getEntriesByType('resource').map(entry => entry.name)"), s.page.Token())
 	b.clean(s)
+}
+
+func TestATokenStaysInTheAddressUntilItIsAnswered(t *testing.T) {
+	s := shop(t)
+	s.unlisten()
+	away, busy := &atomic.Bool{}, &atomic.Bool{}
+	away.Store(true)
+	s.http = &http.Server{ReadHeaderTimeout: patience, Handler: http.HandlerFunc(
+		func(w http.ResponseWriter, r *http.Request) {
+			switch asks := r.Method == http.MethodPost; {
+			case asks && away.Load():
+				panic(http.ErrAbortHandler)
+			case asks && busy.Load():
+				w.WriteHeader(http.StatusTooManyRequests)
+			default:
+				s.page.ServeHTTP(w, r)
+			}
+		})}
+	served, listener := s.http, s.listen("127.0.0.1:0")
+	s.serving.Go(func() { _ = served.Serve(listener) }) // it ends by unlisten
+	b := open(t, laptop, s.url())
+	b.shows("p", "pipedeck does not answer")
+	busy.Store(true)
+	away.Store(false)
+	b.do(chromedp.Reload())
+	b.shows("p", "Too many wrong tokens are tried at present")
+	busy.Store(false)
+	b.do(chromedp.Reload())
+	b.ready()
+	require.NotContains(t, js[string](b, "location.href"), "token")
 }

@@ -18,7 +18,9 @@ const maxDetails = 64
 
 // detail is what streams get of a deployment that is selected, as long as it is as it was.
 type detail struct {
-	of          *deckv1.Deployment
+	of *deckv1.Deployment
+	// ahead is the id of the one for which it waits.
+	ahead       string
 	environment *deckv1.Environment
 	charts      []Chart
 	// chartsAt is the version of the charts.
@@ -29,19 +31,21 @@ type detail struct {
 // detail returns what is sent of a deployment now: the same value while that does not change.
 func (h *hub) detail(id string) *detail {
 	d, environment := h.deck.Deployment(id), h.deck.Environment()
+	ahead := h.deck.Ahead(d)
 	charts, chartsAt := h.chartsOf(id)
 	known := h.details[id]
-	if known != nil && known.of == d && known.environment == environment && known.chartsAt == chartsAt {
+	if known != nil && known.of == d && known.ahead == ahead.GetId() && known.environment == environment &&
+		known.chartsAt == chartsAt {
 		return known
 	}
 	if known == nil && len(h.details) >= maxDetails {
 		clear(h.details)
 	}
-	made := &detail{of: d, environment: environment, charts: charts, chartsAt: chartsAt}
+	made := &detail{of: d, ahead: ahead.GetId(), environment: environment, charts: charts, chartsAt: chartsAt}
 	if d == nil {
 		made.body = newBody(Detail{ID: id, Missing: true})
 	} else {
-		made.body = newBody(newDetail(d, h.deck.Ahead(d), environment, charts, h.now()))
+		made.body = newBody(newDetail(d, ahead, environment, charts, h.now()))
 	}
 	h.details[id] = made
 	return made

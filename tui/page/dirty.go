@@ -47,8 +47,7 @@ func (d *dirty) mark(deck *state.Deck, event *deckv1.Event) {
 	case *deckv1.Event_Application:
 		d.application(deck, kind.Application)
 	case *deckv1.Event_Deployment:
-		d.deployments[kind.Deployment.GetId()] = true
-		d.applications[kind.Deployment.GetApplicationId()] = true
+		d.deployment(deck, kind.Deployment)
 	case *deckv1.Event_Plugin:
 		d.plugins[state.PluginKey(kind.Plugin)] = true
 	case *deckv1.Event_Piped:
@@ -72,6 +71,21 @@ func (d *dirty) application(deck *state.Deck, app *deckv1.Application) {
 	for _, other := range deck.Applications() {
 		if other.GetName() == app.GetName() {
 			d.applications[other.GetId()] = true
+		}
+	}
+}
+
+// deployment notes one that has changed, and its application. With its status may change for what those in the queue of
+// the application wait.
+func (d *dirty) deployment(deck *state.Deck, one *deckv1.Deployment) {
+	d.deployments[one.GetId()] = true
+	d.applications[one.GetApplicationId()] = true
+	if known := deck.Deployment(one.GetId()); known != nil && known.GetStatus() == one.GetStatus() {
+		return
+	}
+	for _, other := range deck.Deployments(one.GetApplicationId()) {
+		if other.GetStatus() == deckv1.DeploymentStatus_DEPLOYMENT_STATUS_PENDING {
+			d.deployments[other.GetId()] = true
 		}
 	}
 }

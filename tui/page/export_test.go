@@ -9,3 +9,10 @@ func (s *Server) ShortenRing() {
 	defer s.hub.mu.Unlock()
 	s.hub.ring.most = 4
 }
+
+// OpenLogs is how many logs are read.
+func (s *Server) OpenLogs() int {
+	s.logs.mu.Lock()
+	defer s.logs.mu.Unlock()
+	return len(s.logs.open)
+}

@@ -17,12 +17,15 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/system/clock"
 	"github.com/pipedeck/pipedeck/tui/decktest"
 	"github.com/pipedeck/pipedeck/tui/page"
@@ -40,6 +43,8 @@ type stage struct {
 	deck   *decktest.Server
 	server *page.Server
 	web    *httptest.Server
+	// logReads counts the calls that read a log.
+	logReads *atomic.Int32
 	// end ends the page and waits for it.
 	end context.CancelCauseFunc
 }
@@ -52,11 +57,11 @@ func serve(t testing.TB, objects ...proto.Message) *stage {
 
 func serveWith(t testing.TB, o page.Options, objects ...proto.Message) *stage {
 	t.Helper()
-	s := &stage{t: t, deck: decktest.Start(t)}
+	s := &stage{t: t, deck: decktest.Start(t), logReads: &atomic.Int32{}}
 	s.deck.Publish(objects...)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	client := s.deck.Dial(t)
+	client := counting{s.deck.Dial(t), s.logReads}
 	if o.Connect == nil {
 		o.Connect = func(context.Context) (page.Deck, error) { return client, nil }
 	}
@@ -89,6 +94,18 @@ func serveWith(t testing.TB, o page.Options, objects ...proto.Message) *stage {
 		s.web.Close()
 	})
 	return s
+}
+
+// counting counts the calls that read a log.
+type counting struct {
+	page.Deck
+	logReads *atomic.Int32
+}
+
+func (c counting) WatchStageLog(ctx context.Context, r *deckv1.WatchStageLogRequest,
+	options ...grpc.CallOption) (grpc.ServerStreamingClient[deckv1.WatchStageLogResponse], error) {
+	c.logReads.Add(1)
+	return c.Deck.WatchStageLog(ctx, r, options...)
 }
 
 // browser is a client with a session.

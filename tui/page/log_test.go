@@ -133,3 +133,51 @@ func TestTheLogOfAStageThatRunsAgainGoesOn(t *testing.T) {
 	require.Equal(t, "second attempt", log.Lines[0].Text)
 	require.False(t, log.Complete)
 }
+
+func TestACompleteLogIsReadOnceUntilAnotherAttemptBegins(t *testing.T) {
+	t.Parallel()
+	s := serve(t, decktest.Shop()...)
+	browser := s.browser()
+	_, _ = until(s.watch(browser, nil), "state", synced)
+	s.deck.Log("deploy-eu", info, "first attempt")
+	s.deck.CompleteLog("deploy-eu") // while the stage still runs
+	tab := s.watch(browser, logOf("deploy-eu"))
+	_, _ = until(tab, "log", func(l page.Log) bool { return l.Complete })
+	for done := range int64(4) { // the stage changes, but it is the same attempt
+		changed := decktest.Checkout()
+		changed.Stages[5].Progress.Done = done
+		s.deck.Publish(changed)
+		_, _ = until(tab, "deployment", func(d page.Detail) bool { return d.Stages[5].Progress.Done == done })
+	}
+	require.EqualValues(t, 1, s.logReads.Load())
+
+	s.deck.ReopenLog("deploy-eu")
+	s.deck.Log("deploy-eu", info, "second attempt")
+	again := decktest.Checkout()
+	again.Stages[5].Retries = 1
+	s.deck.Publish(again)
+	log, _ := until(tab, "log", func(l page.Log) bool { return len(l.Lines) > 0 })
+	require.Equal(t, "second attempt", log.Lines[0].Text)
+	require.EqualValues(t, 2, s.logReads.Load())
+}
+
+func TestALogForWhichThereIsNoRoomComesLater(t *testing.T) {
+	t.Parallel()
+	s := serve(t, decktest.Shop()...)
+	s.deck.Log("deploy-eu", info, "line 0")
+	browser := s.browser()
+	const room = 64
+	tabs := make([]*tab, room)
+	for i := range tabs {
+		tabs[i] = s.watch(browser, logOf(fmt.Sprint("other-", i)))
+		_, _ = until(tabs[i], "log", whatever[page.Log])
+	}
+	late := s.watch(browser, logOf("deploy-eu"))
+	log, _ := until(late, "log", whatever[page.Log])
+	require.Equal(t, "64 logs are read already; this one comes when a watcher leaves one of them", log.Error)
+	require.Empty(t, log.Lines)
+	tabs[0].close()
+	log, _ = until(late, "log", whatever[page.Log])
+	require.Empty(t, log.Error)
+	require.Equal(t, "line 0", log.Lines[0].Text)
+}

@@ -33,6 +33,7 @@ func (l *stageLog) run(ctx context.Context) {
 			}
 			continue
 		}
+		was := l.hub.stage(l.id.deployment, l.id.stage)
 		index, err := l.read(ctx, client, last)
 		last = index
 		switch {
@@ -40,7 +41,7 @@ func (l *stageLog) run(ctx context.Context) {
 			return
 		case err == nil:
 			pauses.Reset()
-			if !l.awaitAgain(ctx, jumps) {
+			if !l.awaitAgain(ctx, jumps, was) {
 				return
 			}
 		case status.Code(err) != codes.Aborted:
@@ -63,18 +64,27 @@ func (l *stageLog) moved(jumps int) bool {
 }
 
 // awaitAgain returns when the stage of a complete log runs again, or when the state has begun again; false at the end
-// of ctx.
-func (l *stageLog) awaitAgain(ctx context.Context, jumps int) bool {
+// of ctx. was is the stage before the log was read: a log is complete before its stage has ended, and until another
+// attempt begins there is nothing more to read.
+func (l *stageLog) awaitAgain(ctx context.Context, jumps int, was *deckv1.Stage) bool {
+	ended := was == nil || state.StageEnded(was.GetStatus())
 	for {
 		_, now, changed := l.hub.reader()
 		s := l.hub.stage(l.id.deployment, l.id.stage)
-		if now != jumps || s != nil && !state.StageEnded(s.GetStatus()) {
+		runs := s != nil && !state.StageEnded(s.GetStatus())
+		if now != jumps || runs && (ended || !sameAttempt(was, s)) {
 			return true
 		}
+		ended = ended || s != nil && !runs
 		if !wait(ctx, changed) {
 			return false
 		}
 	}
+}
+
+// sameAttempt reports whether two states of a stage are of one attempt.
+func sameAttempt(a, b *deckv1.Stage) bool {
+	return a.GetRetries() == b.GetRetries() && a.GetStartedAt().AsTime().Equal(b.GetStartedAt().AsTime())
 }
 
 func wait(ctx context.Context, changed <-chan struct{}) bool {

@@ -34,10 +34,12 @@ type logs struct {
 
 	mu   sync.Mutex
 	open map[stageID]*stageLog
+	// freed is closed and replaced when a log is read no more.
+	freed chan struct{}
 }
 
 func newLogs(h *hub) *logs {
-	l := &logs{hub: h, open: map[stageID]*stageLog{}}
+	l := &logs{hub: h, open: map[stageID]*stageLog{}, freed: make(chan struct{})}
 	l.ctx, l.stop = context.WithCancel(context.Background())
 	return l
 }
@@ -50,14 +52,15 @@ func (l *logs) close() {
 	l.group.Wait()
 }
 
-// take returns the log of a stage, which is read until release; nil when there are too many, and after close.
-func (l *logs) take(id stageID) *stageLog {
+// take returns the log of a stage, which is read until release; nil when there are too many, and after close. Then
+// freed is closed when another try is worth it.
+func (l *logs) take(id stageID) (log *stageLog, freed <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	known := l.open[id]
 	if known == nil {
 		if len(l.open) >= maxLogs || l.ctx.Err() != nil {
-			return nil
+			return nil, l.freed
 		}
 		ctx, cancel := context.WithCancel(l.ctx)
 		known = newStageLog(id, l.hub, cancel)
@@ -65,7 +68,7 @@ func (l *logs) take(id stageID) *stageLog {
 		l.group.Go(func() { known.run(ctx) })
 	}
 	known.readers++
-	return known
+	return known, nil
 }
 
 // release ends the reading of a log that no one else reads.
@@ -77,6 +80,8 @@ func (l *logs) release(log *stageLog) {
 	}
 	log.cancel()
 	delete(l.open, log.id)
+	close(l.freed)
+	l.freed = make(chan struct{})
 }
 
 // stageLog is the log of a stage.

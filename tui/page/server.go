@@ -125,6 +125,7 @@ func (s *Server) Watching() (count int, changed <-chan struct{}) { return s.hub.
 // ServeHTTP answers a watcher.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	protect(w.Header())
+	limitSending(http.NewResponseController(w)) // also in place of that of an earlier request of the connection
 	path := strings.TrimPrefix(r.URL.Path, "/")
 	post := r.Method == http.MethodPost && path == "session"
 	switch read := r.Method == http.MethodGet || r.Method == http.MethodHead; {

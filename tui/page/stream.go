@@ -83,9 +83,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 	}
 	defer s.hub.leave()
 	t := s.newTab(w, r, selected)
-	if t.log != nil {
-		defer s.logs.release(t.log)
-	}
+	defer t.close()
 	t.run(r)
 }
 
@@ -95,9 +93,11 @@ type tab struct {
 	selected stageID
 	at       cursor
 	detail   *detail
-	log      *stageLog
-	frames   *frames
-	control  *http.ResponseController
+	// log is nil when the tab has selected none, and until freed is closed when too many are read.
+	log     *stageLog
+	freed   <-chan struct{}
+	frames  *frames
+	control *http.ResponseController
 }
 
 func (s *Server) newTab(w http.ResponseWriter, r *http.Request, selected stageID) *tab {
@@ -114,7 +114,7 @@ func (s *Server) newTab(w http.ResponseWriter, r *http.Request, selected stageID
 	if selected.deployment == "" || selected.stage == "" {
 		t.at.log.line = -1
 	} else {
-		t.log = s.logs.take(selected)
+		t.log, t.freed = s.logs.take(selected)
 	}
 	packed := acceptsGzip(r)
 	header := w.Header()
@@ -132,7 +132,24 @@ func (s *Server) newTab(w http.ResponseWriter, r *http.Request, selected stageID
 	if id != "" && !known {
 		t.frames.event("reset", "", newBody(Reset{"the server has started again"}))
 	}
+	if t.freed != nil {
+		t.frames.event("log", "", newBody(t.noRoom()))
+	}
 	return t
+}
+
+// noRoom says why there are no lines yet; those that the tab has stay.
+func (t *tab) noRoom() Log {
+	next := max(0, t.at.log.line)
+	return Log{Deployment: t.selected.deployment, Stage: t.selected.stage, From: next, Next: next, Lines: []Line{},
+		Error: fmt.Sprintf("%d logs are read already; this one comes when a watcher leaves one of them", maxLogs)}
+}
+
+// close releases the log.
+func (t *tab) close() {
+	if t.log != nil {
+		t.server.logs.release(t.log)
+	}
 }
 
 // run sends what there is until something ends.
@@ -157,6 +174,8 @@ func (t *tab) run(r *http.Request) {
 		select {
 		case <-changed:
 		case <-logChanged:
+		case <-t.freed:
+			t.log, t.freed = t.server.logs.take(t.selected)
 		case <-alive:
 			alive = h.options.Clock.After(keepAlive)
 			t.frames.comment()
@@ -203,12 +222,16 @@ func (t *tab) gatherLog() (more bool, changed <-chan struct{}) {
 
 // send passes on what was gathered. A watcher who does not take it in time is left.
 func (t *tab) send() error {
-	_ = t.control.SetWriteDeadline(time.Now().Add(sendTime)) // without one, the operating system's counts
+	limitSending(t.control)
 	if err := t.frames.send(); err != nil {
 		return err
 	}
 	return t.control.Flush()
 }
+
+// limitSending bounds how long what is sent next may take; where that cannot be set, the operating system's bound
+// counts.
+func limitSending(w *http.ResponseController) { _ = w.SetWriteDeadline(time.Now().Add(sendTime)) }
 
 // end sends the last words.
 func (t *tab) end() {
@@ -230,13 +253,13 @@ func (s *Server) sendLog(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the address needs deployment, stage, from and to", http.StatusBadRequest)
 		return
 	}
-	log := s.logs.take(id)
+	log, _ := s.logs.take(id)
 	if log == nil {
 		http.Error(w, "too many logs are read at present; try again later", http.StatusServiceUnavailable)
 		return
 	}
-	defer s.logs.release(log)
 	lines, ok := log.await(r.Context(), from, min(to, from+pageLines))
+	s.logs.release(log) // before the answer, which takes as long as the watcher likes
 	if !ok {
 		http.Error(w, "the log is not there yet; try again later", http.StatusServiceUnavailable)
 		return

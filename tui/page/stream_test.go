@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -112,6 +113,32 @@ func TestTheSelectedDeploymentComesWithItsGraph(t *testing.T) {
 	none := s.watch(s.browser(), url.Values{"deployment": {"no-such"}})
 	d, _ = until(none, "deployment", func(page.Detail) bool { return true })
 	require.True(t, d.Missing)
+}
+
+func TestADeploymentInTheQueueWaitsNoMoreWhenTheOneAheadEnds(t *testing.T) {
+	t.Parallel()
+	queued := decktest.Checkout()
+	queued.Id, queued.CreatedAt = "queued", decktest.At(0)
+	queued.Status = deckv1.DeploymentStatus_DEPLOYMENT_STATUS_PENDING
+	s := serve(t, append(decktest.Shop(), queued)...)
+	tab := s.watch(s.browser(), url.Values{"deployment": {"queued"}})
+	list := s.watch(s.browser(), nil)
+	isQueued := func(d page.Summary) bool { return d.ID == "queued" }
+	waitsFor := func(id string) func(page.State) bool {
+		return func(state page.State) bool {
+			at := slices.IndexFunc(state.Deployments, isQueued)
+			return at >= 0 && state.Deployments[at].WaitsFor == id
+		}
+	}
+	_, _ = until(list, "state", waitsFor("dep-c"))
+	_, _ = until(tab, "deployment", func(d page.Detail) bool {
+		return d.Deployment != nil && d.Deployment.WaitsFor == "dep-c"
+	})
+	ended := decktest.Checkout()
+	ended.Status = deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS
+	s.deck.Publish(ended)
+	_, _ = until(list, "state", waitsFor(""))
+	_, _ = until(tab, "deployment", func(d page.Detail) bool { return d.Deployment.WaitsFor == "" })
 }
 
 func TestAThousandApplicationsComeInOneState(t *testing.T) {

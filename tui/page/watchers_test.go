@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -24,14 +26,7 @@ func TestASlowWatcherHoldsUpNoOther(t *testing.T) {
 	quick := s.watch(browser, nil)
 	_, last := until(quick, "state", synced)
 
-	slow, err := net.Dial("tcp", s.web.Listener.Addr().String())
-	require.NoError(t, err)
-	defer slow.Close()
-	require.NoError(t, slow.(*net.TCPConn).SetReadBuffer(smallBuffer))
-	cookie := browser.Jar.Cookies(answerURL(t, s))[0]
-	_, err = fmt.Fprintf(slow, "GET /events?cursor=%s HTTP/1.0\r\nHost: localhost\r\nCookie: %s\r\n\r\n",
-		last.id, cookie)
-	require.NoError(t, err)
+	slow := s.unread(browser, "/events?cursor="+last.id)
 	_, _ = until(quick, "watchers", func(w page.Watchers) bool { return w.Watching == 2 })
 
 	s.server.ShortenRing()
@@ -59,6 +54,73 @@ func TestASlowWatcherHoldsUpNoOther(t *testing.T) {
 	require.Len(t, state.Applications, 6)
 	s.end(nil)
 	reading.Wait()
+}
+
+// unread asks for a path and reads nothing of the answer.
+func (s *stage) unread(browser *http.Client, path string) net.Conn {
+	s.t.Helper()
+	conn, err := net.Dial("tcp", s.web.Listener.Addr().String())
+	require.NoError(s.t, err)
+	s.t.Cleanup(func() { _ = conn.Close() })
+	require.NoError(s.t, conn.(*net.TCPConn).SetReadBuffer(smallBuffer))
+	_, err = fmt.Fprintf(conn, "GET %s HTTP/1.0\r\nHost: localhost\r\nCookie: %s\r\n\r\n", path,
+		browser.Jar.Cookies(answerURL(s.t, s))[0])
+	require.NoError(s.t, err)
+	return conn
+}
+
+func TestAWatcherWhoDoesNotReadALogHoldsNoPlace(t *testing.T) {
+	t.Parallel()
+	s := serve(t, decktest.Shop()...)
+	for range 100 {
+		s.deck.Log("deploy-eu", info, strings.Repeat("x", 10_000))
+	}
+	s.unread(s.browser(), "/log?"+logOf("deploy-eu", "from", "0", "to", "100").Encode())
+	require.Eventually(t, func() bool { return s.logReads.Load() > 0 && s.server.OpenLogs() == 0 }, patience,
+		time.Millisecond)
+}
+
+// timed is an answer that notes when its sending has to end.
+type timed struct {
+	*httptest.ResponseRecorder
+	late time.Time
+	// unbound: something was written before that was set.
+	unbound bool
+}
+
+func (w *timed) SetWriteDeadline(late time.Time) error {
+	w.late = late
+	return nil
+}
+
+func (w *timed) WriteHeader(code int) {
+	w.unbound = w.unbound || w.late.IsZero()
+	w.ResponseRecorder.WriteHeader(code)
+}
+
+func (w *timed) Write(content []byte) (int, error) {
+	w.unbound = w.unbound || w.late.IsZero()
+	return w.ResponseRecorder.Write(content)
+}
+
+func TestEveryAnswerHasToBeReceivedInTime(t *testing.T) {
+	t.Parallel()
+	s := serve(t, decktest.Shop()...)
+	s.deck.Log("deploy-eu", info, "line 0")
+	cookie := s.browser().Jar.Cookies(answerURL(t, s))[0]
+	lines := "/log?" + logOf("deploy-eu", "from", "0", "to", "1").Encode()
+	for _, session := range []bool{true, false} {
+		for _, path := range []string{"/", "/app.js", "/session", "/no-such", lines} {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost"+path, nil)
+			if session {
+				r.AddCookie(cookie)
+			}
+			w := &timed{ResponseRecorder: httptest.NewRecorder()}
+			s.server.ServeHTTP(w, r)
+			require.False(t, w.unbound, path)
+			require.WithinDuration(t, time.Now(), w.late, time.Minute, path)
+		}
+	}
 }
 
 func TestManyWatchersSeeTheSameAndNoMoreThanTheBound(t *testing.T) {
