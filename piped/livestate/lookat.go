@@ -46,7 +46,7 @@ func (r *Reporter) lookFor(ctx context.Context, l *oneLook, m *model.Application
 		defer r.mu.Unlock()
 		return a.reported
 	}
-	bounded, cancel := context.WithTimeoutCause(ctx, r.options.LookTimeout, errSlow)
+	bounded, cancel := clock.WithTimeout(ctx, r.options.Clock, r.options.LookTimeout, errSlow)
 	defer cancel()
 	live, wait, err := r.look(bounded, m, since, l.fresh)
 	// A plugin knows the deadline, too, and may get it before this process does.

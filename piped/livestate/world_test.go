@@ -42,12 +42,6 @@ type world struct {
 
 func newWorld(t *testing.T, plugins ...*plugin) *world {
 	t.Helper()
-	return newWorldWith(t, 0, plugins...)
-}
-
-// newWorldWith bounds looks by a real time; 0 is the default.
-func newWorldWith(t *testing.T, timeout time.Duration, plugins ...*plugin) *world {
-	t.Helper()
 	w := &world{
 		t: t, clock: newClock(),
 		plane: &plane{
@@ -59,8 +53,7 @@ func newWorldWith(t *testing.T, timeout time.Duration, plugins ...*plugin) *worl
 	}
 	options := livestate.Options{
 		PipedID: "piped-1", ProjectID: "project-1", ControlPlane: w.plane, Drifts: w.plane, Looks: w.plane,
-		Clock: w.clock, LookTimeout: timeout,
-		Prepare:   w.sources.prepare,
+		Clock: w.clock, Prepare: w.sources.prepare,
 		OutOfSync: func() { w.drifts <- struct{}{} }, Deployments: &livestate.Deployments{},
 	}
 	for _, p := range plugins {
