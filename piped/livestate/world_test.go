@@ -118,6 +118,7 @@ type plane struct {
 	lists        int
 	listing      func() // nil for nothing
 	reporting    func() // before a sync state is taken; nil for nothing
+	liveErr      error  // the answer to live states
 	deployments  map[string]*model.Deployment
 	live         chan *model.ApplicationLiveStateSnapshot
 	sync         chan *pipedservice.ReportApplicationSyncStateRequest
@@ -150,6 +151,13 @@ func (p *plane) set(a *model.Application) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.applications[a.GetId()] = a
+}
+
+// failLive answers live states with an error from now on.
+func (p *plane) failLive(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.liveErr = err
 }
 
 func (p *plane) ListApplications(
@@ -186,6 +194,12 @@ func (p *plane) GetDeployment(
 func (p *plane) ReportApplicationLiveState(
 	_ context.Context, r *pipedservice.ReportApplicationLiveStateRequest, _ ...grpc.CallOption,
 ) (*pipedservice.ReportApplicationLiveStateResponse, error) {
+	p.mu.Lock()
+	err := p.liveErr
+	p.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
 	p.live <- r.GetSnapshot()
 	return &pipedservice.ReportApplicationLiveStateResponse{}, nil
 }
