@@ -43,7 +43,7 @@ func (r *Reporter) lookFor(ctx context.Context, l *oneLook, m *model.Application
 		defer r.mu.Unlock()
 		return a.reported
 	}
-	// Those who are asked do not get to know this deadline: a deadline that they report is one of their own.
+	// Those who are asked do not get to know this deadline: one that they report is another one.
 	bounded, cancel := clock.WithTimeout(ctx, r.options.Clock, r.options.LookTimeout, errSlow)
 	defer cancel()
 	live, wait, err := r.look(bounded, m, since, l.fresh)
