@@ -94,11 +94,13 @@ func (p program) list(ctx context.Context, args ...string) ([]string, error) {
 
 // limited keeps the beginning of what is written.
 type limited struct {
-	bytes.Buffer
+	kept  bytes.Buffer // not embedded: io.Copy would find its ReadFrom, which knows no limit
 	limit int
 }
 
 func (l *limited) Write(p []byte) (int, error) {
-	l.Buffer.Write(p[:min(len(p), max(l.limit-l.Len(), 0))])
+	l.kept.Write(p[:min(len(p), l.limit-l.kept.Len())])
 	return len(p), nil
 }
+
+func (l *limited) String() string { return l.kept.String() }

@@ -65,7 +65,7 @@ func (r *Reel) Advance(to time.Duration) []*deckv1.Event {
 // Log is the log of a stage so far. complete says that the stage has ended.
 func (r *Reel) Log(deployment, stage string) (blocks []*deckv1.LogBlock, truncated, complete bool) {
 	key := stageKey{deployment, stage}
-	log := r.player.state.log(key)
+	log := r.player.state.written(key)
 	return log.blocks, log.truncated,
 		r.player.state.stages[key].GetStatus() > deckv1.StageStatus_STAGE_STATUS_RUNNING
 }

@@ -131,7 +131,7 @@ func (s *Server) WatchStageLog(r *deckv1.WatchStageLogRequest,
 			return status.Error(codes.Aborted, "the session was moved to another time")
 		}
 		jump = p.jump
-		log, news := p.state.log(key), p.news
+		log, news := p.state.written(key), p.news
 		response := &deckv1.WatchStageLogResponse{
 			Blocks: log.blocks[sent:], Truncated: log.truncated, Last: true,
 			Completed: p.state.stages[key].GetStatus() > deckv1.StageStatus_STAGE_STATUS_RUNNING,

@@ -141,6 +141,15 @@ func (s *state) whole() []*deckv1.Event {
 	return events
 }
 
+// written is what a stage has written so far. It keeps nothing of a stage that has not: watchers may name any.
+func (s *state) written(key stageKey) stageLog {
+	if log := s.logs[key]; log != nil {
+		return *log
+	}
+	return stageLog{}
+}
+
+// log is the log of a stage to write to.
 func (s *state) log(key stageKey) *stageLog {
 	log := s.logs[key]
 	if log == nil {

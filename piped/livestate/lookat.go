@@ -10,9 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
-
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/system/clock"
 	"github.com/pipedeck/pipedeck/system/plainerror"
@@ -46,12 +43,11 @@ func (r *Reporter) lookFor(ctx context.Context, l *oneLook, m *model.Application
 		defer r.mu.Unlock()
 		return a.reported
 	}
-	bounded, cancel := context.WithTimeoutCause(ctx, r.options.LookTimeout, errSlow)
+	// Those who are asked do not get to know this deadline: one that they report is another one.
+	bounded, cancel := clock.WithTimeout(ctx, r.options.Clock, r.options.LookTimeout, errSlow)
 	defer cancel()
 	live, wait, err := r.look(bounded, m, since, l.fresh)
-	// A plugin knows the deadline, too, and may get it before this process does.
-	late := bounded.Err() != nil || status.Code(err) == codes.DeadlineExceeded
-	if err != nil && late && ctx.Err() == nil {
+	if err != nil && errors.Is(context.Cause(bounded), errSlow) && ctx.Err() == nil {
 		err = unreadableError{r.tooSlow()}
 	}
 	if live != nil {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/model"
@@ -77,13 +79,47 @@ func TestSlowLooksDoNotHoldTheOthersUp(t *testing.T) {
 func TestALookThatNeverEndsIsGivenUpAndNothingIsKnown(t *testing.T) {
 	t.Parallel()
 	cloud := &plugin{name: "cloud", state: synced, health: healthy, hold: make(chan struct{})}
-	w := newWorldWith(t, 20*time.Millisecond, cloud)
+	w := newWorld(t, cloud)
 	w.plane.set(deployed("web", "cloud"))
 	w.start()
+	require.Eventually(t, func() bool { return w.clock.waits(9*time.Minute, 10*time.Minute) }, time.Minute,
+		time.Millisecond)
+	w.clock.move(10 * time.Minute)
 	require.Equal(t, model.ApplicationLiveStateSnapshot_UNKNOWN, w.nextLive().GetHealthStatus())
 	state := w.nextSync().GetState()
 	require.Equal(t, model.ApplicationSyncStatus_UNKNOWN, state.GetStatus())
-	require.Equal(t, "the look at the live state took too long: it was given 20ms", state.GetReason())
+	require.Equal(t, "the look at the live state took too long: it was given 10m0s", state.GetReason())
+}
+
+func TestATimeoutWithinALookIsNotThatOfTheLook(t *testing.T) {
+	t.Parallel()
+	late := status.Error(codes.DeadlineExceeded, "no answer in time")
+	for name, c := range map[string]struct {
+		fail func(*world, *plugin)
+		want string
+	}{
+		"a plugin's own call": {
+			func(_ *world, near *plugin) { near.answer(synced, healthy, late) }, "ask plugin near: no answer in time",
+		},
+		"a call to the control plane": {
+			func(w *world, _ *plugin) { w.plane.failLive(late) }, "report the live state: no answer in time",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			near := &plugin{name: "near", state: synced, health: healthy}
+			w := newWorld(t, near)
+			w.plane.set(deployed("web", "near"))
+			w.start()
+			_, _ = w.nextLive(), w.nextSync()
+			c.fail(w, near)
+			w.clock.move(time.Second) // enough after the last look, and not again after this one
+			w.reporter.LookNow([]*agentv1.LookOrder{{ApplicationId: "web", Number: 1}})
+			require.Equal(t, c.want, w.nextLook().GetError())
+			require.Empty(t, w.plane.live, "one failure casts no doubt on the last known state")
+			require.Empty(t, w.plane.sync)
+		})
+	}
 }
 
 func TestAUserHasAnApplicationLookedAt(t *testing.T) {

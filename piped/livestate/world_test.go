@@ -42,12 +42,6 @@ type world struct {
 
 func newWorld(t *testing.T, plugins ...*plugin) *world {
 	t.Helper()
-	return newWorldWith(t, 0, plugins...)
-}
-
-// newWorldWith bounds looks by a real time; 0 is the default.
-func newWorldWith(t *testing.T, timeout time.Duration, plugins ...*plugin) *world {
-	t.Helper()
 	w := &world{
 		t: t, clock: newClock(),
 		plane: &plane{
@@ -59,8 +53,7 @@ func newWorldWith(t *testing.T, timeout time.Duration, plugins ...*plugin) *worl
 	}
 	options := livestate.Options{
 		PipedID: "piped-1", ProjectID: "project-1", ControlPlane: w.plane, Drifts: w.plane, Looks: w.plane,
-		Clock: w.clock, LookTimeout: timeout,
-		Prepare:   w.sources.prepare,
+		Clock: w.clock, Prepare: w.sources.prepare,
 		OutOfSync: func() { w.drifts <- struct{}{} }, Deployments: &livestate.Deployments{},
 	}
 	for _, p := range plugins {
@@ -125,6 +118,7 @@ type plane struct {
 	lists        int
 	listing      func() // nil for nothing
 	reporting    func() // before a sync state is taken; nil for nothing
+	liveErr      error  // the answer to live states
 	deployments  map[string]*model.Deployment
 	live         chan *model.ApplicationLiveStateSnapshot
 	sync         chan *pipedservice.ReportApplicationSyncStateRequest
@@ -157,6 +151,13 @@ func (p *plane) set(a *model.Application) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.applications[a.GetId()] = a
+}
+
+// failLive answers live states with an error from now on.
+func (p *plane) failLive(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.liveErr = err
 }
 
 func (p *plane) ListApplications(
@@ -193,6 +194,12 @@ func (p *plane) GetDeployment(
 func (p *plane) ReportApplicationLiveState(
 	_ context.Context, r *pipedservice.ReportApplicationLiveStateRequest, _ ...grpc.CallOption,
 ) (*pipedservice.ReportApplicationLiveStateResponse, error) {
+	p.mu.Lock()
+	err := p.liveErr
+	p.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
 	p.live <- r.GetSnapshot()
 	return &pipedservice.ReportApplicationLiveStateResponse{}, nil
 }

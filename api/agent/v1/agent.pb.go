@@ -940,7 +940,7 @@ func (*ReportDriftResponse) Descriptor() ([]byte, []int) {
 type LookOrder struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	ApplicationId string                 `protobuf:"bytes,1,opt,name=application_id,json=applicationId,proto3" json:"application_id,omitempty"`
-	// Greater than those of all earlier orders of this control plane.
+	// Greater than those of all earlier orders, also of the control plane that ran before.
 	Number        uint64 `protobuf:"varint,2,opt,name=number,proto3" json:"number,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -45,7 +45,7 @@ func askKubernetes(ctx context.Context, argument string, input []byte) (answer i
 	err = cmd.Run()
 	switch {
 	case ctx.Err() != nil:
-		return answers, "", exit.Silent(exit.Interrupted)
+		return nil, "", exit.Silent(exit.Interrupted)
 	case err == nil:
 	case errors.Is(err, fs.ErrNotExist):
 		problem = program + " does not exist; build it with: make build"
@@ -54,5 +54,5 @@ func askKubernetes(ctx context.Context, argument string, input []byte) (answer i
 	default:
 		problem = strings.TrimSpace(fmt.Sprintf("%s: %v: %s", program, err, text.Line(complaint.String())))
 	}
-	return answers, problem, nil
+	return bytes.NewReader(answers.Bytes()), problem, nil
 }

@@ -15,19 +15,22 @@ import (
 // tailBuffer keeps the end of what is written to it, at least the last limit bytes and at most twice as many: the end
 // of a log says why its stage has failed.
 type tailBuffer struct {
-	bytes.Buffer
+	kept  bytes.Buffer // not embedded: io.Copy would find its ReadFrom, which knows no limit
 	limit int
 }
 
 // Write takes all that it is given.
 func (b *tailBuffer) Write(p []byte) (int, error) {
 	kept := p[max(0, len(p)-b.limit):]
-	if b.Len()+len(kept) > 2*b.limit {
-		b.Next(b.Len() - b.limit)
+	if b.kept.Len()+len(kept) > 2*b.limit {
+		b.kept.Next(b.kept.Len() - b.limit)
 	}
-	_, _ = b.Buffer.Write(kept)
+	_, _ = b.kept.Write(kept)
 	return len(p), nil
 }
+
+// Bytes is what was kept. It is valid until the next Write.
+func (b *tailBuffer) Bytes() []byte { return b.kept.Bytes() }
 
 // lastPieces returns the end of a log that is printed as one object in JSON for each piece: its last n lines, in at
 // most size bytes of JSON. A piece may hold thousands of lines; the first one that is returned has its last lines then.

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -74,12 +75,22 @@ func TestABufferKeepsTheEndOfWhatIsWritten(t *testing.T) {
 		n, err := fmt.Fprintf(b, "%d,", i)
 		require.NoError(t, err)
 		require.Positive(t, n)
-		require.LessOrEqual(t, b.Len(), 20)
+		require.LessOrEqual(t, len(b.Bytes()), 20)
 	}
-	require.True(t, strings.HasSuffix(b.String(), "96,97,98,99,"[2:]))
+	require.True(t, strings.HasSuffix(string(b.Bytes()), "96,97,98,99,"[2:]))
 	n, err := b.Write([]byte(strings.Repeat("x", 1000)))
 	require.NoError(t, err)
 	require.Equal(t, 1000, n)
-	require.Equal(t, strings.Repeat("x", 10), b.String()[b.Len()-10:])
-	require.LessOrEqual(t, b.Len(), 20)
+	require.Equal(t, strings.Repeat("x", 10), string(b.Bytes())[len(b.Bytes())-10:])
+	require.LessOrEqual(t, len(b.Bytes()), 20)
+}
+
+func TestTheEndOfWhatAProgramPrintsIsBounded(t *testing.T) {
+	t.Parallel()
+	b := &tailBuffer{limit: 10}
+	cmd := exec.CommandContext(t.Context(), "cat")
+	cmd.Stdin, cmd.Stdout = strings.NewReader(strings.Repeat("0123456789", 10_000)+"the end"), b
+	require.NoError(t, cmd.Run())
+	require.True(t, strings.HasSuffix(string(b.Bytes()), "789the end"))
+	require.LessOrEqual(t, len(b.Bytes()), 20)
 }

@@ -129,7 +129,7 @@ func printed(ctx context.Context, program, dir, command string, most int) []byte
 
 // BoundedBuffer keeps the first bytes that are written to it.
 type BoundedBuffer struct {
-	bytes.Buffer
+	kept  bytes.Buffer // not embedded: io.Copy would find its ReadFrom, which knows no limit
 	limit int
 }
 
@@ -138,9 +138,15 @@ func NewBoundedBuffer(limit int) *BoundedBuffer { return &BoundedBuffer{limit: l
 
 // Write takes all that it is given, and keeps what fits.
 func (b *BoundedBuffer) Write(p []byte) (int, error) {
-	_, _ = b.Buffer.Write(p[:min(len(p), b.limit-b.Len())])
+	_, _ = b.kept.Write(p[:min(len(p), b.limit-b.kept.Len())])
 	return len(p), nil
 }
+
+// Bytes is what was kept. It is valid until the next Write.
+func (b *BoundedBuffer) Bytes() []byte { return b.kept.Bytes() }
+
+// String is a copy of what was kept.
+func (b *BoundedBuffer) String() string { return b.kept.String() }
 
 // Replace returns the plugins with the given ones in place of those with the same names, or after them.
 func Replace(list, given []options.Plugin) []options.Plugin {

@@ -21,7 +21,9 @@ const (
 
 // looks are the orders of users to look at live states, and who waits for them.
 type looks struct {
-	mu     sync.Mutex
+	mu sync.Mutex
+	// number is that of the last order. It is a time in microseconds, so that a piped that goes on gets greater numbers
+	// from the next control plane, too.
 	number uint64
 	waits  map[*lookWait]struct{}
 }
@@ -52,7 +54,7 @@ func (s *Store) LookNow(ctx context.Context, application string) (Look, error) {
 	case a.GetDisabled():
 		return Look{}, precondition("application %q is disabled; enable it first", a.GetName())
 	}
-	wait, err := s.Applications.looks.order(application, a.GetPipedId())
+	wait, err := s.Applications.looks.order(application, a.GetPipedId(), s.Now())
 	if err != nil {
 		return Look{}, err
 	}
@@ -70,13 +72,13 @@ func (s *Store) LookNow(ctx context.Context, application string) (Look, error) {
 	}
 }
 
-func (l *looks) order(application, piped string) (*lookWait, error) {
+func (l *looks) order(application, piped string, now time.Time) (*lookWait, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.waits) >= maxLookWaits {
 		return nil, exhausted("%d users wait for looks at live states already; try again later", maxLookWaits)
 	}
-	l.number++
+	l.number = max(l.number+1, uint64(max(0, now.UnixMicro()))) // greater even when the clock stands still
 	wait := &lookWait{application: application, piped: piped, number: l.number, ended: make(chan Look, 1)}
 	if l.waits == nil {
 		l.waits = map[*lookWait]struct{}{}
