@@ -14,6 +14,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/pluginhost/reattach"
 	"github.com/pipedeck/pipedeck/system/clock"
 	"github.com/pipedeck/pipedeck/system/filewatch"
+	"github.com/pipedeck/pipedeck/system/plainerror"
 )
 
 // attachInterval is the time between two looks for a process that its author may have started: no event reports that.
@@ -124,7 +125,7 @@ func (a *attacher) connect(ctx context.Context, target reattach.Target) *process
 			target.Plugin)
 		return nil
 	case err != nil:
-		if a.condition.setAwaited("cannot attach a process: " + err.Error()) {
+		if a.condition.setAwaited("cannot attach a process: " + plainerror.Text(err)) {
 			a.logger.Warn("cannot attach a process", "error", err)
 		}
 		return nil

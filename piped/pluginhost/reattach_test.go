@@ -195,3 +195,32 @@ func TestAProcessOfAnUnknownPluginIsRefused(t *testing.T) {
 	}})
 	require.ErrorContains(t, err, "PIPEDECK_REATTACH")
 }
+
+func TestAProcessThatHangsUpIsNotAttachedForAPlainReason(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	hungUp := make(chan struct{})
+	go func() {
+		defer close(hungUp)
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			_ = conn.Close()
+		}
+	}()
+	t.Cleanup(func() {
+		_ = listener.Close()
+		<-hungUp
+	})
+	host := start(t, func(o *pluginhost.Options) {
+		o.Reattach = []reattach.Target{{Plugin: "p", Address: listener.Addr().String()}}
+	}, entry(t, "p", settings{"stages": []string{"A"}}))
+	shown := await(t, host, func(p *agentv1.Plugin) bool {
+		return strings.HasPrefix(p.GetDetail(), "cannot attach a process: ")
+	})
+	require.Contains(t, shown.GetDetail(), "does not answer as a plugin does: ")
+	require.NotContains(t, shown.GetDetail(), "rpc error")
+}
