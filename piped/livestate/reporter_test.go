@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
 	pluginlivestate "github.com/pipedeck/pipedeck/api/plugin/livestate"
@@ -258,6 +259,15 @@ func TestApplicationsWithoutALiveStateAreLeftAlone(t *testing.T) {
 	require.Equal(t, "both", live.GetApplicationId())
 	require.Len(t, live.GetApplicationLiveState().GetResources(), 1)
 	require.Equal(t, "both", w.nextSync().GetApplicationId())
+	// A look that has reported may not have planned the next one yet; the end of one that was ordered is reported.
+	w.reporter.LookNow([]*agentv1.LookOrder{{ApplicationId: "both", Number: 1}})
+	require.Eventually(
+		t, func() bool { return w.clock.waits(time.Millisecond, 500*time.Millisecond) }, time.Minute, time.Millisecond,
+	)
+	w.clock.move(time.Second)
+	require.Equal(t, "both", w.nextLive().GetApplicationId())
+	require.Equal(t, "both", w.nextSync().GetApplicationId())
+	require.Equal(t, "both", chantest.Receive(t, w.plane.looks).GetApplicationId())
 	require.Eventually(t, func() bool { return len(none.asked()) >= 1 }, time.Minute, time.Millisecond)
 	asked := len(none.asked())
 	require.Eventually(
