@@ -118,7 +118,10 @@ func reasonOf(err error) string {
 			}
 		}
 	}
-	if text = strings.Join(strings.Fields(text), " "); len(text) > maxReason {
+	if text = strings.Join(strings.Fields(text), " "); text == "" { // an empty reason stands for missing rights
+		text = "the API answered with an error without a message"
+	}
+	if len(text) > maxReason {
 		return strings.ToValidUTF8(text[:maxReason], "") + "…"
 	}
 	return text
