@@ -6,6 +6,7 @@ package inventory
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -119,7 +120,10 @@ func reasonOf(err error) string {
 		}
 	}
 	if text = strings.Join(strings.Fields(text), " "); text == "" { // an empty reason stands for missing rights
-		text = "the API answered with an error without a message"
+		text = "the API answered without a message"
+		if status != nil {
+			text = fmt.Sprintf("the API answered with code %d and no message", status.Status().Code)
+		}
 	}
 	if len(text) > maxReason {
 		return strings.ToValidUTF8(text[:maxReason], "") + "…"

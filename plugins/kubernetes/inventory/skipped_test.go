@@ -45,7 +45,7 @@ func TestAKindWhoseAnswerComesFromAnotherServerThatIsDeadHoldsNothingUp(t *testi
 	}{
 		"conversion webhook": {webhookDead(), "conversion webhook for example.com/v1, Kind=Wad failed: dial tcp"},
 		"aggregated API":     {unavailable, "dial tcp: no route"},
-		"no message":         {&apierrors.StatusError{ErrStatus: metav1.Status{Code: 503}}, "without a message"},
+		"no message":         {&apierrors.StatusError{ErrStatus: metav1.Status{Code: 503}}, "code 503 and no message"},
 		"a whole page":       {apierrors.NewInternalError(errors.New(strings.Repeat("é", 900))), "…"},
 	} {
 		t.Run(name, func(t *testing.T) {
