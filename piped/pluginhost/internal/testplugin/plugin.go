@@ -160,9 +160,15 @@ func (p *plugin) ExecuteStage(
 		}
 	}
 	if o.Log != "" {
+		severity := model.LogSeverity_INFO
+		if o.Do == "fail" {
+			severity = model.LogSeverity_ERROR
+		}
 		_, err := p.piped.ReportStageLogs(ctx, &pluginservice.ReportStageLogsRequest{
 			DeploymentId: input.GetDeployment().GetId(), StageId: input.GetStage().GetId(),
-			Blocks: []*model.LogBlock{{Index: time.Now().UnixMicro(), Log: o.Log, CreatedAt: time.Now().Unix()}},
+			Blocks: []*model.LogBlock{{
+				Index: time.Now().UnixMicro(), Log: o.Log, Severity: severity, CreatedAt: time.Now().Unix(),
+			}},
 		})
 		if err != nil {
 			return nil, err
