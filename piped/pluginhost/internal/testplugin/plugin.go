@@ -176,6 +176,9 @@ func (p *plugin) ExecuteStage(
 	}
 	if o.Calls != "" {
 		attempt := cmp.Or(input.GetStage().GetMetadata()["pipedeck/attempt"], "0")
+		if run := input.GetStage().GetMetadata()["pipedeck/run"]; run != "" {
+			attempt += " run " + run
+		}
 		if err := note(o.Calls, fmt.Sprintln(input.GetStage().GetName(), attempt)); err != nil {
 			return nil, err
 		}
