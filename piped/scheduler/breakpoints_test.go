@@ -210,7 +210,7 @@ func TestTheSyncStateAfterACancelAtABreakpointIsThatOfTheCommitThatRuns(t *testi
 				}
 			}))
 			when, _, _ := strings.Cut(at, " ")
-			cp.awaitCall(t, "Paused A "+when)
+			cp.awaitCall(t, "Paused a "+when)
 			a.HandleCommands(t.Context(), []*model.Command{cancelCommand("c", "d")})
 			require.Equal(t, model.DeploymentStatus_DEPLOYMENT_CANCELLED, cp.awaitEnd(t, "d").GetStatus())
 			cp.await(t, "the sync state", func() bool { return cp.sync["app"] == c.want && !cp.deploying["app"] })
@@ -254,7 +254,7 @@ func TestTheNextPipedStopsAtTheSameBreakpointAndRunsNoStageTwice(t *testing.T) {
 			spec := pipeline(fmt.Sprintf("with: {calls: %q}", calls), "with: {}")
 			first := startAgentAt(t, cp, spec, breakAt(t, when+" A"))
 			first.Submit(newDeployment("d", "app"))
-			cp.awaitCall(t, "Paused A "+when)
+			cp.awaitCall(t, "Paused a "+when)
 			first.stop()
 			note := cp.pauses["A"]
 			cp.pauses["A"] = "" // the next one says so itself
