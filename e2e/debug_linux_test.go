@@ -80,11 +80,12 @@ func TestABreakpointInAPluginFailsNothing(t *testing.T) {
 		t.Fatal("run the stories with: make e2e")
 	}
 	e := newEnvironment(t)
-	// The flags of make leave out what debuggers read.
 	e.Variables = append(e.Variables, "GOFLAGS=-buildvcs=false",
 		"PATH="+filepath.Dir(os.Getenv("PIPEDECK_DLV"))+":"+os.Getenv("PATH"))
 	repo := e.newGreeter(timeout)
 	e.buildForDebugger(repo) // what it imports is compiled before the environment is waited for
+	// They leave out what debuggers read, which --debug overrides.
+	e.Variables = append(e.Variables, "GOFLAGS=-buildvcs=false -gcflags=all=-dwarf=false '-ldflags=-s -w'")
 	port := freePort(t)
 	up := e.start("up", repo, "--cluster", "none", "--plugin", "greeter="+repo, "--debug",
 		"greeter="+strconv.Itoa(port))
@@ -93,6 +94,13 @@ func TestABreakpointInAPluginFailsNothing(t *testing.T) {
 		return e.is("component", "name", "debugger greeter", "state", "READY")
 	})
 	plugin := e.row("plugins", "greeter")
+	for name, text := range map[string]string{
+		".vscode/launch.json": `"port": %d`, ".run/pipedeck greeter.run.xml": `port="%d"`,
+	} {
+		found, err := os.ReadFile(filepath.Join(repo, name))
+		require.NoError(t, err)
+		require.Contains(t, string(found), fmt.Sprintf(text, port))
+	}
 
 	client := connectToDelve(t, port)
 	line, stopped := client.breakAtStep(repo)

@@ -25,7 +25,7 @@ func TestAnAuthorSeesEachSaveRunTheStageAndTheDeploymentStays(t *testing.T) {
 	e := newEnvironment(t)
 	repo := e.newGreeter(time.Minute)
 	program := filepath.Join(t.TempDir(), "greeter")
-	flags, environ := gobuild.Shared(false)
+	flags, environ := gobuild.Shared(false, os.Getenv("GOFLAGS"))
 	build := exec.Command("go", append(append([]string{"build"}, flags...), "-o", program, ".")...)
 	build.Dir, build.Env = repo, append(os.Environ(), environ...)
 	said, err := build.CombinedOutput()

@@ -4,6 +4,7 @@
 package debugger
 
 import (
+	"bytes"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -14,8 +15,10 @@ import (
 )
 
 // WriteLaunchConfigurations writes for VS Code and GoLand how they connect to the debugger of a plugin, into the
-// directory of its package. It returns the files that it has written; a file that exists is left as it is.
+// directory of its package. It returns the files that it has written. In a file that exists, it sets the port of the
+// configuration "pipedeck: PLUGIN", and changes nothing else; without such a configuration it leaves the file.
 func WriteLaunchConfigurations(dir, plugin string, port int) (written []string, err error) {
+	var failed []error
 	name := "pipedeck: " + plugin
 	code, err := json.MarshalIndent(map[string]any{
 		"version": "0.2.0",
@@ -53,19 +56,35 @@ func WriteLaunchConfigurations(dir, plugin string, port int) (written []string, 
 	if err != nil {
 		return nil, err
 	}
-	for path, text := range map[string][]byte{
-		filepath.Join(dir, ".vscode", "launch.json"):              code,
-		filepath.Join(dir, ".run", "pipedeck "+plugin+".run.xml"): run,
-	} {
-		switch err := create(path, append(text, '\n')); {
-		case errors.Is(err, fs.ErrExist):
-		case err != nil:
-			return written, fmt.Errorf("write a launch configuration: %w", err)
-		default:
-			written = append(written, path)
-		}
+	files := []struct {
+		path    string
+		text    []byte
+		setPort func(text []byte, configuration string, port int) ([]byte, error)
+	}{
+		{filepath.Join(dir, ".vscode", "launch.json"), code, setLaunchPort},
+		{filepath.Join(dir, ".run", "pipedeck "+plugin+".run.xml"), run, setRunPort},
 	}
-	return written, nil
+	for _, file := range files {
+		err := create(file.path, append(file.text, '\n'))
+		if errors.Is(err, fs.ErrExist) {
+			var text, changed []byte
+			if text, err = os.ReadFile(file.path); err == nil {
+				changed, err = file.setPort(text, name, port)
+			}
+			if err == nil && bytes.Equal(text, changed) {
+				continue
+			}
+			if err == nil {
+				err = os.WriteFile(file.path, changed, 0o644) //nolint:gosec // an editor reads it
+			}
+		}
+		if err != nil {
+			failed = append(failed, fmt.Errorf("write the port of the debugger to %s: %w", file.path, err))
+			continue
+		}
+		written = append(written, file.path)
+	}
+	return written, errors.Join(failed...)
 }
 
 // create writes a new file, for an editor to read.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -38,9 +39,82 @@ func TestEditorsGetTheAddressOfTheDebugger(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(run), `port="2345"`)
 
-	written, err = WriteLaunchConfigurations(dir, "greeter", 4000)
+	written, err = WriteLaunchConfigurations(dir, "greeter", 2345)
 	require.NoError(t, err)
-	require.Empty(t, written, "what an author may have changed stays")
+	require.Empty(t, written, "nothing has changed")
+}
+
+func TestFilesOfEditorsGetThePortThatIsUsedAndKeepTheRest(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	// As an author leaves it: with comments, commas at ends, text like that of ours, and another plugin.
+	const launch = `// "name": "pipedeck: greeter", "port": 1
+{
+  "version": "0.2.0", /* { */
+  "configurations": [
+    {"name": "pipedeck: other", "port": 2345},
+    {"name": "A \"pipedeck: greeter\", {[", "port": 2345},
+    {
+      "port": 2345, // of the debugger
+      "nested": {"port": 2345},
+      "name": "pipedeck: greeter",
+      "showLog": true,
+    },
+  ],
+}
+`
+	const run = `<component name="ProjectRunConfigurationManager">
+  <!-- port="2345" -->
+  <configuration default="false" name="pipedeck: other" port="2345"></configuration>
+  <configuration default="false" name="pipedeck: greeter" type="GoRemoteDebugConfigurationType" port='2345'>
+    <option name="disconnectOption" value="LEAVE" port="2345" />
+  </configuration>
+</component>
+`
+	files := map[string][2]string{
+		filepath.Join(dir, ".vscode", "launch.json"): {
+			launch, strings.Replace(launch, `"port": 2345, // of`, `"port": 4000, // of`, 1)},
+		filepath.Join(dir, ".run", "pipedeck greeter.run.xml"): {run, strings.Replace(run, `port='2345'`, `port='4000'`, 1)},
+	}
+	for path, text := range files {
+		require.NoError(t, create(path, []byte(text[0])))
+	}
+	written, err := WriteLaunchConfigurations(dir, "greeter", 4000)
+	require.NoError(t, err)
+	require.Len(t, written, 2)
+	for path, text := range files {
+		now, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, text[1], string(now))
+	}
+}
+
+func TestAFileOfAnEditorWithoutOurConfigurationStays(t *testing.T) {
+	t.Parallel()
+	for text, refused := range map[string]bool{
+		`{}`:                             false,
+		`{"configurations": []}`:         false,
+		`{"configurations": [{"n": 1}]}`: false,
+		`{"configurations": [{"name": "pipedeck: greeter"}]}`: false,
+		``:                      true,
+		`[]`:                    true,
+		`{"configurations": [{`: true,
+		`{"a": "`:               true,
+		`{"a": "\\`:             true,
+		`{"configurations": 1}`: false,
+		`/* {}`:                 true,
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, ".vscode", "launch.json")
+		require.NoError(t, create(path, []byte(text)))
+		written, err := WriteLaunchConfigurations(dir, "greeter", 4000)
+		require.Equal(t, refused, err != nil, "%s: %v", text, err)
+		require.NotContains(t, written, path, text)
+		require.Len(t, written, 1, "GoLand gets its file")
+		now, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, text, string(now))
+	}
 }
 
 func TestAPlaceIsNamedAsInTheEditor(t *testing.T) {

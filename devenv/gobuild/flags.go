@@ -92,25 +92,12 @@ func unset(name, value string) []string {
 	return []string{name + "=" + value}
 }
 
-// Debug returns what is added to the flags and to the environment of the go command for a program that a debugger can
-// follow: the packages of its module are compiled without the optimisations that move lines and variables, the
-// others as `go build` and `go test` do, so that they share compiled packages. Flags of the user for compilers, in
-// GOFLAGS, replace ours.
-func Debug(module string) (flags, environ []string) {
-	flags = append(Parallel(), "-trimpath=false") // an editor opens the files by their paths
-	if !strings.Contains(os.Getenv("GOFLAGS"), "-gcflags") {
-		flags = append(flags, "-gcflags="+module+"/...=-N -l")
-	}
-	return flags, Compilers()
-}
-
 // Shared returns what is added to the flags and to the environment of the go command for a program of a user, so that
 // it shares compiled packages with the programs of this repository. usesC is true for a program with packages in C;
-// such a program, and the user's own CGO_ENABLED, keep C. Flags of the user for compilers or the linker, in GOFLAGS,
-// replace ours: with them the program can have its tables for debuggers.
-func Shared(usesC bool) (flags, environ []string) {
+// such a program, and the user's own CGO_ENABLED, keep C. Flags for compilers or the linker in user, the GOFLAGS of the
+// go command, replace ours: with them the program can have its tables for debuggers.
+func Shared(usesC bool, user string) (flags, environ []string) {
 	flags = append(Parallel(), withoutPaths)
-	user := os.Getenv("GOFLAGS")
 	if !strings.Contains(user, "-gcflags") {
 		flags = append(flags, withoutTables)
 		if !strings.Contains(user, "-ldflags") {

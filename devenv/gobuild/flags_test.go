@@ -45,21 +45,36 @@ func TestWhatTheUserHasSetForCompilersStays(t *testing.T) {
 }
 
 func TestAPluginHasTablesForDebuggersWhenItsAuthorWantsThem(t *testing.T) {
+	t.Parallel()
 	const withoutTables = "-gcflags=all=-dwarf=false"
 	const withoutSymbols = "-ldflags=-s -w"
-	t.Setenv("GOFLAGS", "")
-	flags, _ := gobuild.Shared(false)
+	flags, _ := gobuild.Shared(false, "")
 	require.Subset(t, flags, []string{withoutTables, withoutSymbols})
-	t.Setenv("GOFLAGS", "'-gcflags=all=-N -l'")
-	flags, _ = gobuild.Shared(false)
+	flags, _ = gobuild.Shared(false, "'-gcflags=all=-N -l'")
 	require.NotContains(t, flags, withoutTables)
 	require.NotContains(t, flags, withoutSymbols)
-	t.Setenv("GOFLAGS", "'-ldflags=-X main.version=1'")
-	flags, _ = gobuild.Shared(false)
+	flags, _ = gobuild.Shared(false, "'-ldflags=-X main.version=1'")
 	require.Contains(t, flags, withoutTables)
 	require.NotContains(t, flags, withoutSymbols, "the last one would replace that of the user")
-	flags, _ = gobuild.Debug("example.com/plugin")
+	flags, _ = gobuild.Debug("example.com/plugin", "")
 	require.NotContains(t, flags, withoutSymbols)
+}
+
+func TestADebuggerCanFollowAProgramWhateverTheUserHasSet(t *testing.T) {
+	t.Parallel()
+	const own = "-gcflags=example.com/plugin/...=-N -l"
+	for user, given := range map[string][]string{
+		"":                                      {own},
+		"-mod=mod -gcflags=all=-dwarf=false -v": {"-gcflags=all=", own},
+		"'-gcflags=all=-m -dwarf=0' \"--gcflags=-S\"": {"-gcflags=all=-m ", "-gcflags=-S", own},
+		"'-ldflags=-s -w -X main.version=1' -count=1": {"-ldflags=-s -w -X main.version=1 -s=0 -w=0", own},
+	} {
+		flags, _ := gobuild.Debug("example.com/plugin", user)
+		flags = slices.DeleteFunc(flags, func(flag string) bool {
+			return !strings.HasPrefix(flag, "-gcflags") && !strings.HasPrefix(flag, "-ldflags")
+		})
+		require.Equal(t, given, flags, user)
+	}
 }
 
 func TestABuildOfOnePackageLeavesTheLinkerAllCores(t *testing.T) {

@@ -34,6 +34,8 @@ type Source struct {
 	built bool
 	// usesC is true when a package of the program has C in it, once directories has listed them.
 	usesC, listed bool
+	// goFlags is the GOFLAGS of the go command, which may come from a file of the user, once compile has asked for it.
+	goFlags *string
 }
 
 // CompileError is a plugin that cannot be built as it is.
@@ -95,12 +97,17 @@ func (s *Source) compile(ctx context.Context) error {
 	if !s.listed {
 		_, _ = s.directories(ctx) // sources that cannot be listed do not compile either
 	}
-	flags, environ := gobuild.Shared(s.usesC)
+	if s.goFlags == nil {
+		out, _ := gobuild.Command(ctx, s.Dir, nil, "env", "GOFLAGS").Output() // a build without it says why
+		text := strings.TrimSpace(string(out))
+		s.goFlags = &text
+	}
+	flags, environ := gobuild.Shared(s.usesC, *s.goFlags)
 	if s.built {
 		environ = gobuild.Alone(environ) // what has changed since is little
 	}
 	if s.Debug {
-		flags, environ = gobuild.Debug(s.module(ctx))
+		flags, environ = gobuild.Debug(s.module(ctx), *s.goFlags)
 	}
 	cmd := gobuild.Command(ctx, s.Dir, environ,
 		append(append([]string{"build", "-buildvcs=false", "-buildmode=exe"}, flags...), "-o", next, ".")...)

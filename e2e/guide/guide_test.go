@@ -5,9 +5,11 @@ package guide
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pipedeck/pipedeck/docs/page"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
 )
@@ -25,10 +28,24 @@ const authors = "docs/plugin-author-guide.md"
 func TestThePluginOfTheGuideIsBuiltTestedAndDeploys(t *testing.T) {
 	t.Parallel()
 	r := newReader(t)
-	printed := r.follow(t, sections(t, func(name string) bool {
-		other := name == inPython || name == forNode || name == otherLanguage
-		return !other && (name != breakpoints || os.Getenv("PIPEDECK_DLV") != "")
-	}))
+	list := sections(t, func(name string) bool {
+		return !slices.Contains([]string{inPython, forNode, otherLanguage}, name)
+	})
+	inBreakpoints := func(b page.Block) bool { return b.Section == breakpoints }
+	from := slices.IndexFunc(list, inBreakpoints)
+	to := from + slices.IndexFunc(list[from:], func(b page.Block) bool { return !inBreakpoints(b) })
+	printed := r.follow(t, list[:from])
+	t.Run(breakpoints, func(t *testing.T) {
+		if os.Getenv("PIPEDECK_DLV") == "" {
+			t.Skip("there is no debugger: PIPEDECK_DLV does not name the program dlv, as make e2e does")
+		}
+		r := *r
+		r.variables = append(slices.Clone(r.variables), "GOFLAGS=") // those of make leave out what debuggers read
+		// What the plugin imports is compiled before the environment is waited for.
+		r.run(t, "go build -C ../greeter -gcflags='-N -l' -o greeter_debug .")
+		r.follow(t, list[from:to])
+	})
+	maps.Copy(printed, r.follow(t, list[to:]))
 
 	require.Contains(t, printed["go vet ./...\ngo test ./..."], "ok  \texample.com/greeter")
 	deployed := printed["pipedeck ci --cluster none --plugin greeter=../greeter --timeout 3m"]
@@ -120,11 +137,15 @@ func newReader(t *testing.T) *reader {
 	if debugger := os.Getenv("PIPEDECK_DLV"); debugger != "" {
 		bin += string(filepath.ListSeparator) + filepath.Dir(debugger)
 	}
+	cache, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE").Output()
+	require.NoError(t, err)
 	dir := t.TempDir()
 	return &reader{dir: dir, cwd: filepath.Join(t.TempDir(), "cwd"), variables: []string{
 		"PIPEDECK=" + clone,
 		"PATH=" + bin + string(filepath.ListSeparator) + os.Getenv("PATH"),
 		"XDG_STATE_HOME=" + t.TempDir(),
+		// Processes that wait for piped are found by their names there.
+		"XDG_CACHE_HOME=" + t.TempDir(), "GOCACHE=" + strings.TrimSpace(string(cache)),
 		"GOSUMDB=off", "GOWORK=off",
 		"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.com", "GIT_COMMITTER_NAME=Ada",

@@ -18,8 +18,10 @@ import (
 	"github.com/pipedeck/pipedeck/system/logtest"
 )
 
-// The sections of the guide that start again, with other tools.
+// The sections of the guide that need other tools; those after Breakpoints start again.
 const (
+	// breakpoints needs a debugger, whose program PIPEDECK_DLV names.
+	breakpoints   = "Breakpoints"
 	inPython      = "In Python"
 	forNode       = "For Node"
 	otherLanguage = "In another language"
@@ -33,16 +35,19 @@ func sections(t *testing.T, wanted func(name string) bool) []page.Block {
 	return slices.DeleteFunc(blocks, func(b page.Block) bool { return !wanted(b.Section) })
 }
 
-// breakpoints is the section of the guide that needs a debugger, whose program PIPEDECK_DLV names.
-const breakpoints = "Breakpoints"
-
 // reader follows a page.
 type reader struct {
 	dir       string
 	variables []string
 	cwd       string // a file with the directory of the last command
-	// environment runs in a terminal, until the section ends or another one starts.
-	environment *exec.Cmd
+	// terminals have programs that keep them, such as an environment, until the section ends.
+	terminals []*kept
+}
+
+// kept is a program that keeps its terminal.
+type kept struct {
+	command *exec.Cmd
+	output  logtest.Buffer
 }
 
 // patience bounds every wait: machines that run tests are slow and shared.
@@ -66,7 +71,9 @@ func (r *reader) follow(t *testing.T, list []page.Block) map[string]string {
 			last = r.run(t, b.Text)
 			printed[strings.TrimSpace(b.Text)] += last
 		case b.Language == "sh" && b.Mark == page.RunTerminal:
-			r.runUntilDeployed(t, b.Text)
+			r.keep(t, b.Text)
+		case b.Language == "text" && b.Mark == page.OfTerminal:
+			r.awaitOutput(t, b)
 		case b.Language == "text" && b.Mark == "":
 			require.Empty(t, dissimilar(b.Text, last), b.Place())
 		case b.File() != "":
@@ -87,26 +94,45 @@ func (r *reader) shell(t *testing.T, script string) *exec.Cmd {
 	return command
 }
 
-// runUntilDeployed starts an environment, and returns when it has deployed.
-func (r *reader) runUntilDeployed(t *testing.T, script string) {
+// keep starts a program that keeps its terminal. It returns when an environment has deployed, and at once otherwise:
+// the page shows for what a reader waits.
+func (r *reader) keep(t *testing.T, script string) {
 	t.Helper()
-	command := r.shell(t, "exec "+script)
-	var output logtest.Buffer
-	command.Stdout, command.Stderr = &output, &output
-	require.NoError(t, command.Start())
-	r.environment = command
-	require.Eventually(t, func() bool { return strings.Contains(output.String(), "  SUCCESS  ") },
-		patience, 50*time.Millisecond, "%s", script)
+	script = strings.TrimSpace(script)
+	last := strings.LastIndex(script, "\n") + 1
+	program := &kept{command: r.shell(t, script[:last]+"exec "+script[last:])}
+	program.command.Stdout, program.command.Stderr = &program.output, &program.output
+	require.NoError(t, program.command.Start())
+	r.terminals = append(r.terminals, program)
+	if strings.Contains(script, "pipedeck up") {
+		await(t, patience, func() string {
+			if strings.Contains(program.output.String(), "  SUCCESS  ") {
+				return ""
+			}
+			return script + "\n" + program.output.String()
+		})
+	}
 }
 
-// leave ends the environment, if there is one.
+// awaitOutput waits until the last terminal shows what the page shows.
+func (r *reader) awaitOutput(t *testing.T, b page.Block) {
+	t.Helper()
+	last := r.terminals[len(r.terminals)-1]
+	await(t, patience, func() string {
+		if difference := dissimilar(b.Text, last.output.String()); difference != "" {
+			return b.Place() + ": " + difference
+		}
+		return ""
+	})
+}
+
+// leave ends what keeps a terminal, the last one first.
 func (r *reader) leave() {
-	if r.environment == nil {
-		return
+	for _, program := range slices.Backward(r.terminals) {
+		_ = program.command.Process.Signal(os.Interrupt)
+		_ = program.command.Wait() // it was interrupted
 	}
-	_ = r.environment.Process.Signal(os.Interrupt)
-	_ = r.environment.Wait() // it was interrupted
-	r.environment = nil
+	r.terminals = nil
 }
 
 // await repeats a command until it succeeds.

@@ -281,7 +281,7 @@ func (a *attachment) name() string {
 func (p *process) watchSilence() {
 	p.watch.running.Go(func() {
 		for {
-			answer := p.ask(silence)
+			answer := p.ask(silence, func() {})
 			silent := answer == noAnswer
 			if p.attachment.silent.Swap(silent) != silent {
 				p.seek()

@@ -301,7 +301,7 @@ func (c *condition) status(s *agentv1.Plugin) {
 	if c.process != nil {
 		var held string
 		held, s.Held = c.process.debugger.detail()
-		s.Detail = cmp.Or(held, s.Detail)
+		s.Detail = cmp.Or(held, c.process.lateness(), s.Detail)
 	}
 	if s.Detail == "" && c.state == agentv1.Plugin_STATE_RUNNING {
 		s.Detail = c.runningDetail()
@@ -330,6 +330,13 @@ func (c *condition) currentProblem(now time.Time) problem {
 				"its process (pid %d) does not answer %s after its start", c.process.pid(), slowStart,
 			),
 			nextStep: readOutput(c.plugin),
+		}
+	}
+	if c.problem == (problem{}) && c.process != nil {
+		late := c.process.lateness()
+		if _, held := c.process.debugger.detail(); late != "" && !held {
+			return problem{reason: late, nextStep: "have the plugin answer while it works, such as by a thread or a " +
+				"process for the work: piped ends a plugin that does not answer"}
 		}
 	}
 	if c.problem == (problem{}) && c.awaited != "" && c.detached != "" {

@@ -48,7 +48,7 @@ func TestAProcessThatHasEndedIsNotEndedForItsConnection(t *testing.T) {
 	require.NoError(t, p.command.Run())
 	p.ending.exited = make(chan struct{})
 	p.ending.gone.Store(true)
-	p.guard(time.Hour, time.Minute, func(bool) {})
+	p.guard(time.Hour, time.Minute, func(bool) {}, func() {})
 	guarded := make(chan struct{})
 	go func() { defer close(guarded); p.watch.running.Wait() }()
 	for range 2 { // the first check is judged before the second begins

@@ -6,7 +6,9 @@ package pluginhost
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -34,8 +36,9 @@ const secondTimeout = 2 * time.Second
 
 // guard asks the process for its health until it ends, and ends it when it does not answer in time. An
 // answer of any kind will do: PipeCD's plugins do not know the question, but only a live one can say so.
-// Unwell is called when a plugin that knows it says that it does not serve, or serves again.
-func (p *process) guard(interval, timeout time.Duration, unwell func(bool)) {
+// Unwell is called when a plugin that knows it says that it does not serve, or serves again; slow when an answer is
+// late, and when it is there.
+func (p *process) guard(interval, timeout time.Duration, unwell func(bool), slow func()) {
 	if timeout <= 0 {
 		return
 	}
@@ -56,7 +59,10 @@ func (p *process) guard(interval, timeout time.Duration, unwell func(bool)) {
 				kills = kernelMemoryKills()
 			}
 			before := p.debugger.time()
-			health := p.ask(timeout)
+			health := p.ask(timeout, func() {
+				p.watch.late.Store(int64(timeout / lateShare))
+				slow()
+			})
 			if recount && health == answer {
 				counted = p.clock.Now()
 				p.watch.memoryKills.Store(kills) // none of them was this one
@@ -65,7 +71,10 @@ func (p *process) guard(interval, timeout time.Duration, unwell func(bool)) {
 				return
 			}
 			if health == noAnswer || health == noConnection {
-				health = p.ask(min(timeout, secondTimeout))
+				health = p.ask(min(timeout, secondTimeout), func() {})
+			}
+			if (health == answer || health == answerNotServing) && p.watch.late.Swap(0) != 0 {
+				slow()
 			}
 			if notServing := health == answerNotServing; notServing != said && !p.ending.stopping.Load() {
 				said = notServing
@@ -82,11 +91,43 @@ func (p *process) guard(interval, timeout time.Duration, unwell func(bool)) {
 				p.abort("it has closed its connection to piped")
 				return
 			}
-			p.abort(fmt.Sprintf("it did not answer a health check within %s%s", timeout,
+			p.abort(fmt.Sprintf("it did not answer a health check within %s%s%s", timeout, p.duringWork(),
 				stoppedBySignal(p.command.Process.Pid)))
 			return
 		}
 	})
+}
+
+// lateShare is the part of the time for an answer after which users see that it is late.
+const lateShare = 3
+
+// lateness says for users that the process does not answer, and what it works on; empty while it answers.
+func (p *process) lateness() string {
+	late := time.Duration(p.watch.late.Load())
+	if late == 0 || p.ending.over() {
+		return ""
+	}
+	return fmt.Sprintf("it has not answered a health check for more than %s%s", late, p.duringWork())
+}
+
+// maxWorkNamed bounds how many inputs a reason names.
+const maxWorkNamed = 3
+
+// duringWork names what the process works on, for the end of a reason; empty for nothing.
+func (p *process) duringWork() string {
+	var work []string
+	for _, in := range p.inputs.running() {
+		work = append(work, in.subject.String())
+	}
+	slices.Sort(work)
+	work = slices.Compact(work)
+	if more := len(work) - maxWorkNamed; more > 0 {
+		work = append(work[:maxWorkNamed], fmt.Sprintf("%d more", more))
+	}
+	if len(work) == 0 {
+		return ""
+	}
+	return ", while it worked on: " + strings.Join(work, ", ")
 }
 
 // health is what a question has shown.
@@ -99,8 +140,9 @@ const (
 	noConnection
 )
 
-// ask asks once. A process that ends meanwhile counts as one that answers: its end is reported elsewhere.
-func (p *process) ask(timeout time.Duration) health {
+// ask asks once, and calls slow once the answer is late. A process that ends meanwhile counts as one that answers: its
+// end is reported elsewhere.
+func (p *process) ask(timeout time.Duration, slow func()) health {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	asked := make(chan health, 1)
@@ -121,18 +163,24 @@ func (p *process) ask(timeout time.Duration) health {
 			asked <- answer
 		}
 	}()
-	select {
-	case h := <-asked:
+	late := time.NewTimer(timeout / lateShare)
+	defer late.Stop()
+	for {
 		select {
+		case <-late.C:
+			slow()
+		case h := <-asked:
+			select {
+			case <-p.ending.exited:
+				return answer
+			default:
+				return h
+			}
 		case <-p.ending.exited:
+			cancel()
+			<-asked
 			return answer
-		default:
-			return h
 		}
-	case <-p.ending.exited:
-		cancel()
-		<-asked
-		return answer
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 func TestAHungPluginIsFoundAndStartedAgain(t *testing.T) {
 	t.Parallel()
 	host := start(t, func(o *pluginhost.Options) {
-		o.HealthInterval, o.HangTimeout = 50*time.Millisecond, 2*time.Second
+		o.HealthInterval, o.HangTimeout = 50*time.Millisecond, 3*time.Second
 		o.RestartPause = 2 * time.Second // so that its state is seen, on a busy machine too
 	}, entry(t, "p", settings{"stages": []string{"A"}}))
 	settle(t, host)
@@ -32,15 +32,18 @@ func TestAHungPluginIsFoundAndStartedAgain(t *testing.T) {
 	stage := make(chan error, 1)
 	touched := filepath.Join(t.TempDir(), "touched")
 	go func() {
-		_, err := execute(t.Context(), p, fmt.Sprintf(`{"do":"touch","file":%q}`, touched))
-		stage <- err
+		stage <- executeOf(t.Context(), p, "app", "c", fmt.Sprintf(`{"do":"touch","file":%q}`, touched))
 	}()
 	require.Eventually(t, func() bool { _, err := os.Stat(touched); return err == nil }, wait, time.Millisecond)
 
 	require.NoError(t, syscall.Kill(int(before), syscall.SIGSTOP))
-	s := await(t, host, inState(agentv1.Plugin_STATE_RESTARTING))
-	want := `plugin "p" was ended by piped because it did not answer a health check within 2s; ` +
-		`it was stopped by a signal (SIGSTOP)`
+	s := await(t, host, func(s *agentv1.Plugin) bool { return s.GetDetail() != "" })
+	require.Equal(t, "it has not answered a health check for more than 1s, while it worked on: stage A of the "+
+		"application app", s.GetDetail(), "before its time is over")
+	require.Equal(t, agentv1.Plugin_STATE_RUNNING, s.GetState())
+	s = await(t, host, inState(agentv1.Plugin_STATE_RESTARTING))
+	want := `plugin "p" was ended by piped because it did not answer a health check within 3s, while it worked on: ` +
+		`stage A of the application app; it was stopped by a signal (SIGSTOP)`
 	require.Equal(t, want, s.GetDetail())
 	var exit *pluginhost.ExitError
 	require.ErrorAs(t, <-stage, &exit, "the stage can be tried again")

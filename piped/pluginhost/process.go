@@ -78,6 +78,7 @@ type watch struct {
 	goroutines  atomic.Uint32 // that it reported last
 	called      chan struct{} // as began, for who looks for a debugger
 	answered    atomic.Bool   // it has answered after its start
+	late        atomic.Int64  // nanoseconds after which a health check was not answered yet; 0 while it answers
 	// build is what runs; nil before the launcher knows it.
 	build atomic.Pointer[agentv1.PluginBuild]
 }

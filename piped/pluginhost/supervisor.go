@@ -305,7 +305,8 @@ func (s *supervisor) serve(proc *process, able abilities) {
 		s.logger.Info("plugin is attached", "process", proc.attachment.name(), "stages", able.stages)
 		return // its author sees to its health and to what it uses
 	}
-	proc.guard(s.options.HealthInterval, s.options.HangTimeout, func(unwell bool) { s.condition.unwell(proc, unwell) })
+	proc.guard(s.options.HealthInterval, s.options.HangTimeout,
+		func(unwell bool) { s.condition.unwell(proc, unwell) }, s.condition.changes.notify)
 	proc.bound(s.launcher.limits)
 	s.logger.Info("plugin is ready", "pid", proc.command.Process.Pid, "port", proc.port, "stages", able.stages,
 		"took", s.options.Clock.Now().Sub(proc.started).Round(time.Millisecond))

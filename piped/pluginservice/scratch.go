@@ -6,12 +6,14 @@ package pluginservice
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"sync"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/clip"
 )
 
 // maxScratch bounds the shared objects of one re-run, in bytes.
@@ -25,7 +27,9 @@ type Scratch struct {
 
 	mu sync.Mutex
 	// last is the number of the last block: plugins repeat blocks at checkpoints.
-	last    int64
+	last int64
+	// failure is the last entry of the log that is an error; empty for none.
+	failure string
 	put     int
 	objects map[[2]string][]byte // by plugin and key
 	size    int
@@ -53,6 +57,17 @@ func (r *Registry) AddScratch(
 		removed()
 	}, nil
 }
+
+// LastError returns the first line of the last error in the log, at most maxLastError bytes; empty for none.
+func (s *Scratch) LastError() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	line, _, _ := strings.Cut(strings.TrimSpace(s.failure), "\n")
+	return clip.Bytes(line, maxLastError)
+}
+
+// maxLastError bounds a line of a log that is shown as a reason, in bytes.
+const maxLastError = 1 << 10
 
 // Forgotten returns how many values of metadata and shared objects plugins have put.
 func (s *Scratch) Forgotten() int {
@@ -83,6 +98,9 @@ func (s *Scratch) Report(blocks []*model.LogBlock) {
 	for _, block := range blocks {
 		if block.GetIndex() > s.last || block.GetIndex() < ownLines {
 			added = append(added, block)
+			if block.GetSeverity() == model.LogSeverity_ERROR {
+				s.failure = block.GetLog()
+			}
 		}
 		s.last = max(s.last, block.GetIndex())
 	}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -132,6 +133,10 @@ func TestAStageIsPausedAfterItAndRunAgain(t *testing.T) {
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, cp.awaitEnd(t, "d").GetStatus())
 	require.Contains(t, cp.stageLog(), "A 1 Run again from a breakpoint by alice")
 	require.Contains(t, cp.stageLog(), "A 1 second")
+	said, err := os.ReadFile(calls)
+	require.NoError(t, err)
+	require.Equal(t, "A 0\nA 1 run 1\n", string(said), "the plugin can tell the run from an attempt after a crash")
+	require.Contains(t, cp.pauses["A"], `"run":1`, "the next piped knows it")
 	require.Equal(t, []string{
 		"Planned PIPELINE", "Status RUNNING", "Stage A RUNNING 0", "Paused A after", "Paused A over",
 		"Stage A RUNNING 1", "Paused A after", "Stage A SUCCESS 1", "Stage B RUNNING 0", "Stage B SUCCESS 0",
@@ -182,6 +187,37 @@ func TestACancellationEndsAPauseWithoutTheStage(t *testing.T) {
 	require.Nil(t, cp.report("B"), "it has not begun")
 }
 
+// A commit that runs already is deployed once more; nothing has changed when that is cancelled before the first stage.
+func TestTheSyncStateAfterACancelAtABreakpointIsThatOfTheCommitThatRuns(t *testing.T) {
+	t.Parallel()
+	for at, c := range map[string]struct {
+		running string
+		want    model.ApplicationSyncStatus
+	}{
+		"before A": {"c0ffee", model.ApplicationSyncStatus_SYNCED},
+		"after A":  {"c0ffee", model.ApplicationSyncStatus_OUT_OF_SYNC}, // which has begun
+		"before *": {"beef", model.ApplicationSyncStatus_OUT_OF_SYNC},
+	} {
+		t.Run(at+" of "+c.running, func(t *testing.T) {
+			t.Parallel()
+			cp := startControlPlane(t)
+			a := startAgentAt(t, cp, pipeline("with: {}", "with: {}"), breakAt(t, at))
+			a.Submit(with(newDeployment("d", "app"), func(d *model.Deployment) {
+				d.Status, d.RunningCommitHash = model.DeploymentStatus_DEPLOYMENT_PLANNED, c.running
+				d.Trigger.SyncStrategy = model.SyncStrategy_PIPELINE
+				d.Stages = []*model.PipelineStage{
+					{Id: "a", Name: "A", Status: model.StageStatus_STAGE_NOT_STARTED_YET, CreatedAt: 1, UpdatedAt: 1},
+				}
+			}))
+			when, _, _ := strings.Cut(at, " ")
+			cp.awaitCall(t, "Paused a "+when)
+			a.HandleCommands(t.Context(), []*model.Command{cancelCommand("c", "d")})
+			require.Equal(t, model.DeploymentStatus_DEPLOYMENT_CANCELLED, cp.awaitEnd(t, "d").GetStatus())
+			cp.await(t, "the sync state", func() bool { return cp.sync["app"] == c.want && !cp.deploying["app"] })
+		})
+	}
+}
+
 // pausedNote is what was saved last of the pause of a stage.
 func (c *controlPlane) pausedNote(stage string) string {
 	c.mu.Lock()
@@ -218,7 +254,7 @@ func TestTheNextPipedStopsAtTheSameBreakpointAndRunsNoStageTwice(t *testing.T) {
 			spec := pipeline(fmt.Sprintf("with: {calls: %q}", calls), "with: {}")
 			first := startAgentAt(t, cp, spec, breakAt(t, when+" A"))
 			first.Submit(newDeployment("d", "app"))
-			cp.awaitCall(t, "Paused A "+when)
+			cp.awaitCall(t, "Paused a "+when)
 			first.stop()
 			note := cp.pauses["A"]
 			cp.pauses["A"] = "" // the next one says so itself

@@ -72,6 +72,7 @@ func (e *executor) run(ctx, work context.Context, stage *model.PipelineStage) er
 // elsewhere.
 func (e *executor) bringToEnd(ctx, work context.Context, stage *model.PipelineStage) error {
 	left := noteOf(stage)
+	e.progress.beginRun(stage, left.Run)
 	takenUp := stage.GetStatus() == model.StageStatus_STAGE_RUNNING
 	if takenUp {
 		_, over := left.result()

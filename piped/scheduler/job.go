@@ -193,6 +193,8 @@ func (j *job) conclude(ctx context.Context, d *model.Deployment, outcome Outcome
 		j.reportSync(
 			ctx, model.ApplicationSyncStatus_INVALID_CONFIG, "The application configuration is invalid", outcome.Reason,
 		)
+	case outcome.Status == model.DeploymentStatus_DEPLOYMENT_CANCELLED && !outcome.Begun && runs(d):
+		j.reportSync(ctx, model.ApplicationSyncStatus_SYNCED, "", "") // nothing has changed
 	case outcome.Status == model.DeploymentStatus_DEPLOYMENT_CANCELLED && j.cancellation.by().superseded():
 		j.reportSync(
 			ctx, model.ApplicationSyncStatus_OUT_OF_SYNC, "A newer commit has superseded the last deployment",
@@ -226,6 +228,12 @@ func (j *job) conclude(ctx context.Context, d *model.Deployment, outcome Outcome
 			)
 		}
 	}
+}
+
+// runs reports whether the commit of a deployment ran already when it was planned.
+func runs(d *model.Deployment) bool {
+	running := d.GetRunningCommitHash()
+	return running != "" && running == d.GetTrigger().GetCommit().GetHash()
 }
 
 func (j *job) reportDeploying(ctx context.Context, deploying bool) {

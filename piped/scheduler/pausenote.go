@@ -37,6 +37,8 @@ type pauseNote struct {
 	Held int64 `json:"held,omitempty"`
 	// Edited says that the attempt has other options than those in Git.
 	Edited bool `json:"edited,omitempty"`
+	// Run is the attempt with which a run began that a user wanted once more; 0 for none.
+	Run int32 `json:"run,omitempty"`
 
 	Directory           string `json:"directory,omitempty"`
 	RepositoryDirectory string `json:"repositoryDirectory,omitempty"`

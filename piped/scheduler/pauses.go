@@ -110,6 +110,9 @@ func (p *pauses) hold(ctx, work context.Context, stage *model.PipelineStage, not
 		d.paused = p.options.Clock.Now().Sub(time.UnixMilli(note.Since))
 		p.reports.of(stage).Info("a user goes on after a breakpoint", "how", d.how, "user", d.by)
 		begins := note.When == breakpoint.Before && d.how != pluginservice.DecisionSkip
+		if d.how == pluginservice.DecisionAgain {
+			p.progress.beginRun(stage, stage.GetRetriedCount()+1)
+		}
 		if begins || d.how == pluginservice.DecisionAgain {
 			edited := d.options != nil || p.progress.editedOptions(stage) != nil
 			if err := p.clear(work, stage, note, edited); err != nil {
@@ -186,7 +189,7 @@ func (p *pauses) clear(patience context.Context, stage *model.PipelineStage, not
 
 // save keeps a note at the control plane, until patience ends or the control plane refuses it.
 func (p *pauses) save(patience context.Context, stage *model.PipelineStage, note pauseNote) error {
-	note.Reason = clip.Bytes(note.Reason, maxPauseReason)
+	note.Reason, note.Run = clip.Bytes(note.Reason, maxPauseReason), p.progress.runOf(stage)
 	if len(note.Options) > maxPauseOptions {
 		note.Options = ""
 	}

@@ -4,7 +4,9 @@
 package scheduler
 
 import (
+	"maps"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -25,11 +27,13 @@ type progress struct {
 	held map[string]time.Duration
 	// edited are the options that a user has given stages at breakpoints, by id.
 	edited map[string][]byte
+	// runs are the attempts with which users have had stages run once more, by id.
+	runs map[string]int32
 }
 
 func newProgress(planned *model.Deployment) *progress {
 	return &progress{deployment: proto.CloneOf(planned), times: map[string]startTimes{},
-		held: map[string]time.Duration{}, edited: map[string][]byte{}}
+		held: map[string]time.Duration{}, edited: map[string][]byte{}, runs: map[string]int32{}}
 }
 
 func (p *progress) id() string { return p.deployment.GetId() }
@@ -116,6 +120,24 @@ func (p *progress) again(stage *model.PipelineStage, options []byte) {
 	delete(p.held, stage.GetId())
 }
 
+// beginRun notes that a stage runs once more because a user wants it, from an attempt on.
+func (p *progress) beginRun(stage *model.PipelineStage, attempt int32) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.runs[stage.GetId()] = attempt
+}
+
+// runOf is the attempt with which the present run of a stage began.
+func (p *progress) runOf(stage *model.PipelineStage) int32 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.runs[stage.GetId()]
+}
+
+// RunMetadataKey is the metadata of a stage, towards its plugin, with the attempt with which the present run began.
+// A stage that no user had run once more has none.
+const RunMetadataKey = "pipedeck/run"
+
 // edit replaces the options of a stage; nil leaves them as they are.
 func (p *progress) edit(stage *model.PipelineStage, options []byte) {
 	p.mu.Lock()
@@ -179,6 +201,13 @@ func (p *progress) snapshot(metadata Metadata) *model.Deployment {
 	for _, stage := range d.GetStages() {
 		if metadata, ok := stages[stage.GetId()]; ok {
 			stage.Metadata = metadata
+		}
+		if run := p.runOf(stage); run > 0 {
+			stage.Metadata = maps.Clone(stage.Metadata)
+			if stage.Metadata == nil {
+				stage.Metadata = map[string]string{}
+			}
+			stage.Metadata[RunMetadataKey] = strconv.Itoa(int(run))
 		}
 	}
 	return d

@@ -4,6 +4,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -72,6 +73,9 @@ func (c *Controller) Rerun(
 	defer remove()
 	result := c.options.Scheduler.rerun(ctx, work, d, stageID, scratch)
 	result.Forgotten = scratch.Forgotten()
+	if result.Status == model.StageStatus_STAGE_FAILURE && result.Reason == "" { // the log has it, if anything
+		result.Reason = cmp.Or(scratch.LastError(), "the plugin gave no reason, and its log has no error")
+	}
 	return result, nil
 }
 

@@ -81,6 +81,23 @@ func TestAStageIsRunAgainWithoutAWordToTheControlPlane(t *testing.T) {
 	require.True(t, proto.Equal(kept, d))
 }
 
+// A plugin may answer that a stage has failed, and say why in its log alone.
+func TestTheReasonOfARerunIsTheLastErrorOfItsLogWhenThePluginGivesNone(t *testing.T) {
+	t.Parallel()
+	for with, reason := range map[string]string{
+		`{do: fail, log: "no moon\nat all"}`: "no moon",
+		`{do: fail}`:                         "the plugin gave no reason, and its log has no error",
+		`{do: skip}`:                         "",
+	} {
+		a := startAgent(t, pipeline("with: "+with))
+		d := a.ended(t, "d", "app")
+		var log said
+		result, err := a.rerun(t, t.Context(), "d", d.GetStages()[0].GetId(), &log)
+		require.NoError(t, err)
+		require.Equal(t, reason, result.Reason, with)
+	}
+}
+
 func TestAStageIsNotRunAgainWhereItCouldRunTwice(t *testing.T) {
 	t.Parallel()
 	gate := failpointtest.NewGate(t)

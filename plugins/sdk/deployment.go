@@ -92,6 +92,9 @@ type StageState struct {
 	Metadata map[string]string
 	// Attempt counts the earlier executions of the stage, from 0.
 	Attempt int
+	// Run is the attempt with which the present run began: 0, or a later one when a user had the stage run once more
+	// at a breakpoint. What the attempts before it have stored is not of this run.
+	Run int
 	// Operation is what Operators, or everyone when that is empty, may do to the stage while it runs.
 	Operation Operation
 	Operators []string

@@ -4,6 +4,7 @@
 package sdk
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/pipedeck/pipedeck/api/model"
@@ -66,10 +67,22 @@ func stageStateOf(s *model.PipelineStage) StageState {
 	return StageState{
 		ID: s.GetId(), Name: s.GetName(), Desc: s.GetDesc(), Index: int(s.GetIndex()), Rollback: s.GetRollback(),
 		Requires: s.GetRequires(), Status: StageStatus(s.GetStatus()), Reason: s.GetStatusReason(),
-		Metadata: s.GetMetadata(), Attempt: int(s.GetRetriedCount()), Operation: operationOf(s.GetAvailableOperation()),
+		Metadata: s.GetMetadata(), Attempt: int(s.GetRetriedCount()), Run: runOf(s),
+		Operation: operationOf(s.GetAvailableOperation()),
 		Operators: s.GetAuthorizedOperators(), CreatedAt: timeOf(s.GetCreatedAt()),
 		CompletedAt: timeOf(s.GetCompletedAt()),
 	}
+}
+
+// runMetadataKey is the metadata of a stage with StageState.Run, which pipedeck's piped sends.
+const runMetadataKey = "pipedeck/run"
+
+func runOf(s *model.PipelineStage) int {
+	run, err := strconv.Atoi(s.GetMetadata()[runMetadataKey])
+	if err != nil {
+		return 0
+	}
+	return run
 }
 
 // wire leaves the ids and the order to piped (PipeCD v1).

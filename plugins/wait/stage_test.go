@@ -17,6 +17,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
+	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
 	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
@@ -120,6 +121,28 @@ func TestASecondRunGoesOnWithTheClockOfTheFirst(t *testing.T) {
 			require.Contains(t, h.Piped.Log("wait"), "Going on with the wait of 30s")
 		})
 	}
+}
+
+func TestAStageThatAUserRunsOnceMoreWaitsItsWholeTime(t *testing.T) {
+	t.Parallel()
+	c := newManualClock()
+	h := sdktest.Start(t, sdk.ForStages(&plugin{clock: c.clock()}), sdktest.Options{Name: "wait"})
+	h.Piped.SetStageMetadata("wait", string(startTimeKey), strconv.FormatInt(c.now().Add(-time.Hour).Unix(), 10))
+	for attempt := 2; attempt <= 3; attempt++ { // an attempt of the same run goes on with its clock
+		ended := make(chan error, 1)
+		go func() {
+			_, err := h.Run(t.Context(), sdktest.Execution{Stage: stageWait, Options: `{"duration":"15s"}`, Attempt: attempt,
+				Run: 2})
+			ended <- err
+		}()
+		if attempt == 2 {
+			h.Piped.WaitLog(t, "wait", "Waiting for 15s")
+			c.advance(t)
+			c.advance(t)
+		}
+		require.NoError(t, <-ended)
+	}
+	require.Contains(t, h.Piped.Log("wait"), "Going on with the wait of 15s that began at 2027-01-15T08:00:00Z")
 }
 
 func TestASkipEndsTheWait(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/pluginflag"
 	"github.com/pipedeck/pipedeck/tui/document"
 )
 
@@ -113,6 +114,9 @@ func (f *flags) plugin(name string) (*plugin, error) {
 	}
 	p := &plugin{Name: name, Kind: f.kind, Language: f.language, Module: f.module}
 	p.Stage = strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+	if err := p.checkKnown(); err != nil {
+		return nil, err
+	}
 	if f.language != languageGo {
 		return p, f.checkOther()
 	}
@@ -123,6 +127,26 @@ func (f *flags) plugin(name string) (*plugin, error) {
 		return nil, exit.Usage(err, "give a module path such as --module example.com/"+name)
 	}
 	return p, nil
+}
+
+// checkKnown refuses the names of plugins that pipedeck and piped know. A plugin of such a name would silently replace
+// the other one, and one with a stage of another plugin is refused by piped next to it.
+func (p *plugin) checkKnown() error {
+	known, err := pluginflag.Known()
+	if err != nil {
+		return err
+	}
+	for _, other := range known {
+		switch {
+		case other.Name == p.Name:
+			return exit.Usage(fmt.Errorf("%s is the name of a plugin of PipeCD", p.Name), "give another name, such as my-"+
+				p.Name+"; to have it replace that plugin, run: pipedeck up --plugin "+p.Name+"=DIR")
+		case other.Has(p.Stage):
+			return exit.Usage(fmt.Errorf("the stage of a plugin %s would be %s, which the plugin %s has", p.Name, p.Stage,
+				other.Name), "give another name, such as my-"+p.Name)
+		}
+	}
+	return nil
 }
 
 // checkOther refuses what only plugins in Go have.

@@ -107,6 +107,28 @@ func TestANewPluginIsNamedThroughout(t *testing.T) {
 	require.Contains(t, stderr, "is not empty\nnext step: give another directory")
 }
 
+func TestThePluginsThatAreKnownKeepTheirNamesAndStages(t *testing.T) {
+	t.Parallel()
+	for name, says := range map[string]string{
+		"kubernetes": "kubernetes is the name of a plugin of PipeCD\nnext step: give another name, such as my-kubernetes; " +
+			"to have it replace that plugin, run: pipedeck up ",
+		"kubernetes_multicluster": "is the name of a plugin of PipeCD",
+		"wait":                    "is the name of a plugin of PipeCD",
+		"scriptrun":               "is the name of a plugin of PipeCD",
+		"terraform":               "is the name of a plugin of PipeCD",
+		"script-run": "the stage of a plugin script-run would be SCRIPT_RUN, which the plugin scriptrun has\n" +
+			"next step: give another name, such as my-script-run",
+	} {
+		for _, language := range []string{"go", "python", "node"} {
+			dir := filepath.Join(t.TempDir(), "here")
+			code, _, stderr := command(t.Context(), sdkSources(t), "plugin", "new", name, dir, "--lang", language)
+			require.Equal(t, exit.WrongUsage, code, name)
+			require.Contains(t, stderr, says)
+			require.NoDirExists(t, dir)
+		}
+	}
+}
+
 func TestEachKindIsWholeAndNamesNoPlaceOfThisMachine(t *testing.T) {
 	t.Parallel()
 	for kind, has := range map[string]string{

@@ -42,6 +42,16 @@ func metadataCases() []Case {
 		Why:   "one full deployment would end the stages of all others",
 		Next:  "end the stage with the error of PutStageMetadata",
 	}, {
+		ID: "metadata.unstored", Capability: Metadata, run: metadataUnstored,
+		Title: "a stage whose metadata piped cannot store fails, or says so in its log",
+		Why:   "the next attempt finds nothing to go on from, and users do not see why",
+		Next:  "end the stage with the error of PutStageMetadata, or log it",
+	}, {
+		ID: "metadata.unread", Capability: Metadata, run: metadataUnread,
+		Title: "a stage whose metadata piped cannot read fails, or says so in its log",
+		Why:   "an attempt that takes the error for an absent value does again what the one before has done",
+		Next:  "end the stage with the error of GetStageMetadata, or log it",
+	}, {
 		ID: "metadata.foreign", Capability: Metadata, run: metadataForeign,
 		Title: "metadata of another version of the plugin does not end the process",
 		Why:   "a plugin that is updated in the middle of a deployment finds what the version before has stored",

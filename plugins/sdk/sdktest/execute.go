@@ -6,6 +6,7 @@ package sdktest
 import (
 	"cmp"
 	"context"
+	"strconv"
 	"testing"
 
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
@@ -32,6 +33,8 @@ type Execution struct {
 	Rollback bool
 	// Attempt counts earlier executions of the stage.
 	Attempt int
+	// Run is sdk.StageState.Run: the attempt with which a user had the stage run once more.
+	Run int
 	// Targets are the names of the deploy targets; nil is all of Options.DeployTargets.
 	Targets []string
 }
@@ -55,6 +58,9 @@ func (h *Harness) request(e Execution) *deployment.ExecuteStageRequest {
 	in := request.GetInput()
 	in.Stage.Id = cmp.Or(e.ID, StageID(e.Stage))
 	in.Stage.Index, in.Stage.Rollback, in.Stage.RetriedCount = int32(e.Index), e.Rollback, int32(e.Attempt)
+	if e.Run > 0 {
+		in.Stage.Metadata = map[string]string{"pipedeck/run": strconv.Itoa(e.Run)}
+	}
 	in.RunningDeploymentSource = e.Running.wire()
 	if e.Target != nil {
 		in.TargetDeploymentSource = e.Target.wire()

@@ -160,9 +160,15 @@ func (p *plugin) ExecuteStage(
 		}
 	}
 	if o.Log != "" {
+		severity := model.LogSeverity_INFO
+		if o.Do == "fail" {
+			severity = model.LogSeverity_ERROR
+		}
 		_, err := p.piped.ReportStageLogs(ctx, &pluginservice.ReportStageLogsRequest{
 			DeploymentId: input.GetDeployment().GetId(), StageId: input.GetStage().GetId(),
-			Blocks: []*model.LogBlock{{Index: time.Now().UnixMicro(), Log: o.Log, CreatedAt: time.Now().Unix()}},
+			Blocks: []*model.LogBlock{{
+				Index: time.Now().UnixMicro(), Log: o.Log, Severity: severity, CreatedAt: time.Now().Unix(),
+			}},
 		})
 		if err != nil {
 			return nil, err
@@ -170,6 +176,9 @@ func (p *plugin) ExecuteStage(
 	}
 	if o.Calls != "" {
 		attempt := cmp.Or(input.GetStage().GetMetadata()["pipedeck/attempt"], "0")
+		if run := input.GetStage().GetMetadata()["pipedeck/run"]; run != "" {
+			attempt += " run " + run
+		}
 		if err := note(o.Calls, fmt.Sprintln(input.GetStage().GetName(), attempt)); err != nil {
 			return nil, err
 		}

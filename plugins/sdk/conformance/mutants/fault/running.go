@@ -43,6 +43,8 @@ func ofReports() []Fault {
 		{Name: "metadata-large", Case: "metadata.bounds", Says: "it stores"},
 		{Name: "metadata-own-name", Case: "metadata.plugin-name", Says: `for the plugin "mutant"`},
 		{Name: "metadata-crashes", Case: "metadata.refused", Says: "the process has ended"},
+		{Name: "metadata-write-errors-ignored", Case: "metadata.unstored", Says: "without a word about it in its log"},
+		{Name: "metadata-read-errors-ignored", Case: "metadata.unread", Says: "without a word about it in its log"},
 		{Name: "metadata-trusted", Case: "metadata.foreign", Says: "the process has ended"},
 	}
 }
