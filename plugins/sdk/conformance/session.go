@@ -4,6 +4,7 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -65,7 +66,7 @@ type setup struct {
 // errNotStarted is why a case could not be run: the program does not start.
 var errNotStarted = errors.New("the program does not start")
 
-// missingError is errNotStarted for want of a module; next is what to do.
+// missingError is errNotStarted for want of a module or a deploy target; next is what to do.
 type missingError struct {
 	error
 	next string
@@ -183,7 +184,9 @@ func (x *session) await(ctx context.Context) (err error) {
 		cancel()
 		<-answered
 		err := fmt.Errorf("%w: it ended before it answered FetchDefinedStages: %s", errNotStarted, x.process.end())
-		if _, next := missingModule(x.process.output.text()); next != "" {
+		printed := x.process.output.text()
+		_, module := missingModule(printed)
+		if next := cmp.Or(module, missingTarget(x.suite.options.Settings, printed)); next != "" {
 			return &missingError{err, next}
 		}
 		return err
