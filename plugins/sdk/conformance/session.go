@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -78,7 +79,8 @@ func (e *missingError) Unwrap() error { return e.error }
 func (s *suite) start(ctx context.Context, how setup) (*session, error) {
 	x := &session{suite: s, rec: newRecorder(), port: how.port}
 	x.rec.fail = how.fail
-	options := standin.Options{Old: how.old, Each: x.rec.each, Invalid: x.rec.refused, MaxMessage: how.maxMessage}
+	options := standin.Options{Old: how.old, Each: x.rec.each, Invalid: x.rec.refused, MaxMessage: how.maxMessage,
+		Tool: installed}
 	var err error
 	if how.late {
 		port, err := s.freePort()
@@ -107,6 +109,15 @@ func (s *suite) start(ctx context.Context, how setup) (*session, error) {
 		return nil, errors.Join(err, x.close())
 	}
 	return x, nil
+}
+
+// installed returns the program of the machine in the place of a tool that piped would install, of whatever version.
+func installed(name, _ string) string {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "" // the plugin finds no file where it looks for the tool
+	}
+	return path
 }
 
 // launch starts the process.

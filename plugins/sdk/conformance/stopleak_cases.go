@@ -4,7 +4,6 @@
 package conformance
 
 import (
-	"context"
 	"fmt"
 	"sync"
 	"time"
@@ -65,31 +64,49 @@ func accumulates(p *probe, what string, times int, work func(*probe, *session, i
 	if time.Since(began) > slow {
 		return skip("%s take too long to be done %d times", what, times)
 	}
-	p.pause(300 * time.Millisecond)
-	before := make([]int, len(kept))
-	for i, k := range kept {
-		before[i], _ = k.count(p, x)
-	}
-	if err := repeat(p, x, times, work); err != nil {
-		return err
-	}
-	for again := 0; ; again++ { // what ends a moment later is no leak
-		grown := ""
-		for i, k := range kept {
-			if after, ok := k.count(p, x); ok && before[i] > 0 && after >= before[i]+rounds/3 {
-				grown = fmt.Sprintf("%d %s left %d %s behind: %d before, %d after", times, what, after-before[i],
-					k.what, before[i], after)
-				break
-			}
+	for round := 0; ; round++ { // what grows once is a pool, such as the threads of a runtime on a busy machine
+		p.pause(300 * time.Millisecond)
+		before := countsOf(p, x)
+		if err := repeat(p, x, times, work); err != nil {
+			return err
 		}
+		grown := growth(p, x, before, times/grownShare)
 		switch {
 		case grown == "":
 			return x.alive()
-		case again == 20:
-			return fmt.Errorf("%s", grown)
+		case round > 0:
+			return fmt.Errorf("%d %s left %s", times, what, grown)
+		}
+	}
+}
+
+// grownShare is the part of the times a work is done that has to leave something for it to count.
+const grownShare = 6
+
+func countsOf(p *probe, x *session) []int {
+	counts := make([]int, len(kept))
+	for i, k := range kept {
+		counts[i], _ = k.count(p, x)
+	}
+	return counts
+}
+
+// growth says what there is more of than before, by at least some; empty for nothing. What ends a moment later is none.
+func growth(p *probe, x *session, before []int, some int) (grown string) {
+	for range 20 {
+		grown = ""
+		for i, after := range countsOf(p, x) {
+			if before[i] > 0 && after >= before[i]+some {
+				grown = fmt.Sprintf("%d %s behind: %d before, %d after", after-before[i], kept[i].what, before[i], after)
+				break
+			}
+		}
+		if grown == "" {
+			return ""
 		}
 		p.pause(p.suite.bounds.Quiet / 10)
 	}
+	return grown
 }
 
 // repeat does a work some times, a few at once.
@@ -116,7 +133,7 @@ func repeat(p *probe, x *session, times int, work func(*probe, *session, int) er
 	return p.ctx.Err()
 }
 
-// cancelOne cancels a stage at its first request to piped, or some milliseconds after its beginning.
+// cancelOne ends a stage at its first request to piped, or on its way there.
 func cancelOne(p *probe, x *session, i int) error {
 	if i%2 == 0 {
 		held, err := p.hold(x, order{})
@@ -126,13 +143,21 @@ func cancelOne(p *probe, x *session, i int) error {
 		}
 		return err
 	}
-	ctx, cancel := context.WithCancel(p.ctx)
-	defer cancel()
-	step := i / 2 % 6
-	timer := time.AfterFunc(time.Duration(step*step)*2*time.Millisecond, cancel)
-	defer timer.Stop()
-	_, err := x.execute(p, order{context: ctx})
+	const parts = 6
+	_, err := x.execute(p, order{deadline: time.Millisecond + untilRequest(p)*time.Duration(i/2%parts)/parts})
 	return err
+}
+
+// untilRequest is how long the stage takes to its first request to piped, or to its end.
+func untilRequest(p *probe) time.Duration {
+	first, err := p.settled()
+	if err != nil {
+		return 0
+	}
+	for _, c := range first.session.rec.of(first.id) {
+		return c.at.Sub(first.began)
+	}
+	return first.took
 }
 
 // refuseOne runs a stage with options that no stage can take.
