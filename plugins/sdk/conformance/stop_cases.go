@@ -107,7 +107,7 @@ func apart(p *probe) (*session, error) {
 	return x, nil
 }
 
-// written lists the files below a directory but for those of the cache.
+// written lists the files below a directory but for caches, also those of tools, such as .kube/cache of kubectl.
 func written(dir string) []string {
 	var found []string
 	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
@@ -115,7 +115,8 @@ func written(dir string) []string {
 			return nil //nolint:nilerr // it is gone
 		}
 		within, _ := filepath.Rel(dir, path)
-		if entry.IsDir() && (within == ".cache" || within == ".config") {
+		ofTool, _ := filepath.Match(".*/cache", within)
+		if entry.IsDir() && (ofTool || within == ".cache" || within == ".config") {
 			return fs.SkipDir
 		}
 		if !entry.IsDir() {

@@ -111,7 +111,7 @@ func (s *running) write(text string, severity model.LogSeverity) {
 	case makes("log-milliseconds"):
 		block.CreatedAt = time.Now().UnixMilli()
 	case makes("log-escapes"):
-		block.Log = "\x1b[31m" + text
+		block.Log = "\x1b[2J" + text
 	case makes("log-too-large"):
 		block.Log = strings.Repeat("x", 5<<20)
 	}
