@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/pipedeck/pipedeck/api/model"
 )
 
 func cancelCases() []Case {
@@ -172,12 +174,21 @@ func heeded(p *probe, id string, took time.Duration) error {
 		return nil //nolint:nilerr // a stage that does not end by itself has heard of its cancel
 	}
 	all, some := first.session.piped.Blocks(first.id, false), p.used.piped.Blocks(id, false)
-	if len(some) < len(all) || len(all) == 0 {
+	if len(some) < len(all) || len(all) == 0 || saysStopped(all, some) {
 		return nil
 	}
 	return fmt.Errorf("the stage goes on after its cancel: it did all of its work, for %s, and its log ends as that "+
 		"of a stage that is not cancelled (%q)", took.Round(100*time.Millisecond),
 		firstLine(some[len(some)-1].GetLog()))
+}
+
+// saysStopped is whether a log ends otherwise than that of a stage that is not cancelled: with an error, or with a word
+// about the cancel.
+func saysStopped(all, some []*model.LogBlock) bool {
+	usually, last := all[len(all)-1], some[len(some)-1]
+	return last.GetSeverity() != usually.GetSeverity() ||
+		strings.Contains(strings.ToLower(last.GetLog()), "cancel") &&
+			!strings.Contains(strings.ToLower(usually.GetLog()), "cancel")
 }
 
 // stops waits for the end of a stage that was cancelled, as far as its log shows it.

@@ -227,6 +227,9 @@ func deployTargetsOnly(p *probe) error {
 		return skip("it is configured with one deploy target; with two, this case sees which of them a stage changes")
 	case !s.apart():
 		return skip("what the plugin reports does not distinguish the two commits")
+	case s.onlyEnd != nil:
+		return fmt.Errorf("a deployment to %s succeeds, and one to the deploy target %s alone does not: %w",
+			strings.Join(p.suite.targets(), " and "), s.lastTarget(), s.onlyEnd)
 	case s.others == otherThanCommit:
 		return fmt.Errorf("a deployment to the deploy target %s alone has changed %s", s.lastTarget(),
 			strings.Join(s.otherTargets(), ", "))

@@ -35,7 +35,7 @@ func versionCases() []Case {
 		Title: "reports the versions of the commit that is deployed, not of the one that runs",
 		Why:   "users approve a version, and another one is deployed",
 		Next:  "read the versions from target_deployment_source",
-	}}
+	}, sourcesCase("versions.sources", Versions, "DetermineVersions", askVersions)}
 }
 
 // planInput is what is asked before a deployment; running adds what runs.
@@ -205,7 +205,7 @@ func strategyCases() []Case {
 		Title: "decides the same three times",
 		Why:   "the same commit would be deployed in another way, by chance",
 		Next:  "decide by the sources alone",
-	}}
+	}, sourcesCase("strategy.sources", Strategy, "DetermineStrategy", askStrategy)}
 }
 
 func (p *probe) strategy(running bool,

@@ -68,7 +68,7 @@ func liveStateCases() []Case {
 		Title: "names the same resources by the same ids three times",
 		Why:   "the user interface draws every resource again, and loses what is selected",
 		Next:  "make the id of what identifies the resource, not of a counter or a random number",
-	}}
+	}, sourcesCase("livestate.sources", LiveState, "GetLivestate", askLive)}
 }
 
 // liveState is one answer to GetLivestate.

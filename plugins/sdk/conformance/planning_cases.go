@@ -4,6 +4,7 @@
 package conformance
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -189,11 +190,18 @@ func planAskedRollback(p *probe) error {
 		if !strings.Contains(strings.ToUpper(name), "ROLLBACK") {
 			continue
 		}
-		if quick, err := p.quick(true); err == nil && len(quick) == 0 && p.rollbackIsOption() {
+		quick, err := p.quick(true)
+		stageAlone := err == nil && len(quick) == 0
+		if stageAlone && p.rollbackIsOption() {
 			return skip("its rollback depends on the options of the stage")
 		}
-		return fmt.Errorf("it has the stage %s, and for %s with rollback it plans %s", name, plan.stage,
+		found := fmt.Sprintf("it has the stage %s, and for %s with rollback it plans %s", name, plan.stage,
 			namesOf(plan.stages))
+		if _, err := p.schema(); stageAlone && err != nil {
+			return note("%s; where an option asks for the rollback, as onRollback does for PipeCD's scriptrun, "+
+				"give it with --with", found)
+		}
+		return errors.New(found)
 	}
 	return skip("it has no rollback stage")
 }

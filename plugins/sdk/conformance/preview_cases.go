@@ -33,12 +33,7 @@ func previewCases() []Case {
 		Title: "there is a result for each deploy target that was asked about",
 		Why:   "reviewers believe that nothing changes at the others",
 		Next:  "answer for each name of deploy_targets, with no_change where nothing changes",
-	}, {
-		ID: "preview.sources", Capability: PlanPreview, run: previewSources,
-		Title: "a plan preview leaves the sources as they are",
-		Why:   "the next question about the commit is about other files than Git has",
-		Next:  "write what a tool needs, such as a plan file, into a temporary directory, and remove it",
-	}, {
+	}, sourcesCase("preview.sources", PlanPreview, "GetPlanPreview", askPreview), {
 		ID: "preview.changes", Capability: PlanPreview, run: previewChanges,
 		Title: "a result without a change shows no difference, one with a change says something",
 		Why:   "reviewers overlook a change, or look for one that is not there",
@@ -193,36 +188,6 @@ func previewAllTargets(p *probe) error {
 		}) {
 			return fmt.Errorf("asked about %s, it has no result for the deploy target %s",
 				strings.Join(p.suite.targets(), ", "), target)
-		}
-	}
-	return nil
-}
-
-func previewSources(p *probe) error {
-	x, err := p.shared()
-	if err != nil {
-		return err
-	}
-	target, err := p.suite.sourceFor()
-	if err != nil {
-		return err
-	}
-	before, ok := fingerprint(target)
-	if _, err := p.previewOf(x, target, true); err != nil {
-		return err
-	}
-	after, okToo := fingerprint(target)
-	if !ok || !okToo || target.GetApplicationDirectory() == p.suite.source.GetApplicationDirectory() {
-		return skip("the sources are too large to be compared")
-	}
-	for _, name := range sortedKeys(after) {
-		if _, known := before[name]; !known {
-			return fmt.Errorf("GetPlanPreview has written %s into the sources", name)
-		}
-	}
-	for _, name := range sortedKeys(before) {
-		if before[name] != after[name] {
-			return fmt.Errorf("GetPlanPreview has changed %s in the sources", name)
 		}
 	}
 	return nil

@@ -140,8 +140,8 @@ func sigtermStage(p *probe) error {
 	case e.err == nil || e.refused() || x.piped.Completed(held.id) || x.process.running():
 		return nil
 	}
-	return at(held.lull, fmt.Errorf("at SIGTERM the process ended (%s) in the middle of a stage: the stage neither "+
-		"answered nor completed its log, which has %d of %d entries", x.process.end(), some, all))
+	return at(held.lull, fmt.Errorf("at SIGTERM the process ended (%s) in the middle of a stage: ExecuteStage ended "+
+		"with %s and the log was not completed, it has %d of %d entries", x.process.end(), words(e.err), some, all))
 }
 
 func sigint(p *probe) error {

@@ -12,11 +12,12 @@ import (
 // Cases returns all cases in the order of reports.
 func Cases() []Case {
 	return slices.Concat(startCases(), configCases(), stageListCases(), healthCases(), earlyCases(), pipelineCases(),
-		rollbackCases(), pipelineLimits(), refusalCases(), quickSyncCases(), versionCases(), strategyCases(),
-		executionCases(), answerCases(), optionCases(), optionValueCases(), misspeltCases(), againCases(),
-		cancelCases(), cancelWorkCases(), concurrencyCases(), logCases(), logTroubleCases(), metadataCases(),
-		secretCases(), malformedCases(), limitCases(), pipedCases(), processCases(), stopCases(), leakCases(),
-		memoryCases(), liveStateCases(), changeCases(), driftCases(), previewCases(), deployCases(), schemaCases())
+		rollbackCases(), pipelineLimits(), refusalCases(), busyCases(), quickSyncCases(), versionCases(),
+		strategyCases(), executionCases(), answerCases(), optionCases(), optionValueCases(), misspeltCases(),
+		againCases(), reuseCases(), cancelCases(), cancelWorkCases(), concurrencyCases(), logCases(),
+		logTroubleCases(), metadataCases(), secretCases(), secretFileCases(), malformedCases(), limitCases(),
+		pipedCases(), processCases(), stopCases(), leakCases(), stopLeakCases(), memoryCases(),
+		liveStateCases(), changeCases(), driftCases(), previewCases(), deployCases(), schemaCases())
 }
 
 // startID is the case that all others build on.

@@ -76,17 +76,20 @@ type leaked struct {
 	places map[string]string
 	// commands are command lines of processes that the plugin has started.
 	commands []string
-	refused  error
+	// files are those that are there after the end.
+	files   []secretFile
+	refused error
 }
 
 // planted runs the program with all secrets planted.
 func (p *probe) planted() (*leaked, error) {
 	return p.suite.canaries.get(func() (*leaked, error) {
 		found := &leaked{places: map[string]string{}}
-		x, err := p.start(setup{settings: plant})
+		began := time.Now()
+		x, err := p.start(setup{settings: p.suite.plant, apart: true})
 		if errors.Is(err, errNotStarted) { // it refuses keys that it does not know
 			found.refused = err
-			x, err = p.start(setup{})
+			x, err = p.start(setup{apart: true})
 		}
 		if err != nil {
 			return nil, err
@@ -94,12 +97,16 @@ func (p *probe) planted() (*leaked, error) {
 		// The first one runs as usual, the second with options that are not what the stage wants: a plugin may name a
 		// wrong value of an option that is no secret.
 		for i, edit := range []func(map[string]json.RawMessage){
-			func(options map[string]json.RawMessage) { options["conformancePassword"] = quoted(secretOfOptions) },
+			func(options map[string]json.RawMessage) {
+				options["conformancePassword"] = quoted(secretOfOptions)
+				options[tokenKey] = quoted(p.suite.token())
+			},
 			func(options map[string]json.RawMessage) {
 				for key := range options {
 					options[key] = json.RawMessage(`[{"of": ["another", "type"]}]`)
 				}
 				options["conformancePassword"] = quoted(secretOfOptions)
+				options[tokenKey] = quoted(p.suite.token())
 			},
 		} {
 			if err := plantedStage(p, x, found, i, edit); err != nil {
@@ -109,33 +116,40 @@ func (p *probe) planted() (*leaked, error) {
 		plantedPlan(p, x, found)
 		_ = x.terminate(p.ctx) // what it prints at its end counts as well
 		found.places["what it prints"] = x.process.output.text()
+		found.files = p.suite.secretFiles(began, x.home, x.temp, filepath.Join(x.dir, "work"), os.TempDir(), "/var/tmp")
 		return found, nil
 	})
 }
 
 func quoted(text string) json.RawMessage { return json.RawMessage(`"` + text + `"`) }
 
+// tokenKey is the key of what distinguishes the secrets of this run from those of others.
+const tokenKey = "conformanceRun"
+
+// token is the name of the directory of this run, which no other run has.
+func (s *suite) token() string { return filepath.Base(s.scratch) }
+
 // plant puts secrets under keys that no plugin has.
-func plant(settings *sdk.Settings) {
-	settings.Config = withKey(settings.Config, "conformancePassword", secretOfConfig)
+func (s *suite) plant(settings *sdk.Settings) {
+	settings.Config = withKey(withKey(settings.Config, "conformancePassword", secretOfConfig), tokenKey, s.token())
 	targets := append([]sdk.DeployTargetConfig(nil), settings.DeployTargets...)
 	for i := range targets {
-		targets[i].Config = withKey(targets[i].Config, "conformancePassword", secretOfTarget)
+		targets[i].Config = withKey(withKey(targets[i].Config, "conformancePassword", secretOfTarget), tokenKey, s.token())
 	}
 	settings.DeployTargets = targets
 }
 
 // plantSource puts secrets into the application.
-func plantSource(in *deployment.ExecutePluginInput) error {
+func (s *suite) plantSource(in *deployment.ExecutePluginInput) error {
 	source := in.GetTargetDeploymentSource()
 	config := strings.TrimRight(string(source.GetApplicationConfig()), "\n")
 	if strings.Contains(config, "\nspec:") && !strings.Contains(config, "\n  encryption:") {
 		config = strings.Replace(config, "\nspec:", "\nspec:\n  encryption:\n    encryptedSecrets:\n      password: "+
 			secretOfApplication, 1)
 	}
-	source.ApplicationConfig = []byte(config + "\n# " + secretOfApplication + "\n")
+	source.ApplicationConfig = []byte(config + "\n# " + secretOfApplication + " " + s.token() + "\n")
 	return os.WriteFile(filepath.Join(source.GetApplicationDirectory(), "conformance-secret.txt"),
-		[]byte("password="+secretOfFile+"\n"), 0o600)
+		[]byte("password="+secretOfFile+"\nrun="+s.token()+"\n"), 0o600)
 }
 
 func plantedStage(p *probe, x *session, found *leaked, number int,
@@ -147,7 +161,7 @@ func plantedStage(p *probe, x *session, found *leaked, number int,
 			edit(options)
 			request.Input.StageConfig, planting = json.Marshal(options)
 		}
-		planting = errors.Join(planting, plantSource(request.GetInput()))
+		planting = errors.Join(planting, p.suite.plantSource(request.GetInput()))
 	}})
 	if err != nil {
 		return err
@@ -212,7 +226,7 @@ func plantedPlan(p *probe, x *session, found *leaked) {
 		Rollback: true, Stages: []*stageConfig{stage}})
 	note("BuildPipelineSyncStages", pipeline, err)
 	request, err := p.suite.request(p.suite.stage(x), p.suite.newID())
-	if err != nil || plantSource(request.GetInput()) != nil {
+	if err != nil || p.suite.plantSource(request.GetInput()) != nil {
 		return
 	}
 	input := &deployment.PlanPluginInput{Deployment: request.GetInput().GetDeployment(),

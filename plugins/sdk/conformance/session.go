@@ -4,11 +4,13 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -65,7 +67,7 @@ type setup struct {
 // errNotStarted is why a case could not be run: the program does not start.
 var errNotStarted = errors.New("the program does not start")
 
-// missingError is errNotStarted for want of a module; next is what to do.
+// missingError is errNotStarted for want of a module or a deploy target; next is what to do.
 type missingError struct {
 	error
 	next string
@@ -77,7 +79,8 @@ func (e *missingError) Unwrap() error { return e.error }
 func (s *suite) start(ctx context.Context, how setup) (*session, error) {
 	x := &session{suite: s, rec: newRecorder(), port: how.port}
 	x.rec.fail = how.fail
-	options := standin.Options{Old: how.old, Each: x.rec.each, Invalid: x.rec.refused, MaxMessage: how.maxMessage}
+	options := standin.Options{Old: how.old, Each: x.rec.each, Invalid: x.rec.refused, MaxMessage: how.maxMessage,
+		Tool: installed}
 	var err error
 	if how.late {
 		port, err := s.freePort()
@@ -106,6 +109,15 @@ func (s *suite) start(ctx context.Context, how setup) (*session, error) {
 		return nil, errors.Join(err, x.close())
 	}
 	return x, nil
+}
+
+// installed returns the program of the machine in the place of a tool that piped would install, of whatever version.
+func installed(name, _ string) string {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "" // the plugin finds no file where it looks for the tool
+	}
+	return path
 }
 
 // launch starts the process.
@@ -183,7 +195,9 @@ func (x *session) await(ctx context.Context) (err error) {
 		cancel()
 		<-answered
 		err := fmt.Errorf("%w: it ended before it answered FetchDefinedStages: %s", errNotStarted, x.process.end())
-		if _, next := missingModule(x.process.output.text()); next != "" {
+		printed := x.process.output.text()
+		_, module := missingModule(printed)
+		if next := cmp.Or(module, missingTarget(x.suite.options.Settings, printed)); next != "" {
 			return &missingError{err, next}
 		}
 		return err

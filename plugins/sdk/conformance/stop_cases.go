@@ -4,8 +4,10 @@
 package conformance
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -105,7 +107,7 @@ func apart(p *probe) (*session, error) {
 	return x, nil
 }
 
-// written lists the files below a directory but for those of the cache.
+// written lists the files below a directory but for caches, also those of tools, such as .kube/cache of kubectl.
 func written(dir string) []string {
 	var found []string
 	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
@@ -113,7 +115,8 @@ func written(dir string) []string {
 			return nil //nolint:nilerr // it is gone
 		}
 		within, _ := filepath.Rel(dir, path)
-		if entry.IsDir() && (within == ".cache" || within == ".config") {
+		ofTool, _ := filepath.Match(".*/cache", within)
+		if entry.IsDir() && (ofTool || within == ".cache" || within == ".config") {
 			return fs.SkipDir
 		}
 		if !entry.IsDir() {
@@ -138,14 +141,52 @@ func files(p *probe) error {
 	return nil
 }
 
+// temporaryFiles looks at what is left after a stage and after the questions that piped asks, and says which of them it
+// has come with.
 func temporaryFiles(p *probe) error {
 	x, err := apart(p)
 	if err != nil {
 		return err
 	}
+	since := map[string]string{}
+	note := func(what string) {
+		for _, name := range topLevel(x.temp) {
+			if since[name] == "" {
+				since[name] = what
+			}
+		}
+	}
+	note("the start or the stage")
+	for _, question := range []struct {
+		method string
+		ask    sourceQuestion
+	}{
+		{"DetermineVersions", askVersions}, {"DetermineStrategy", askStrategy}, {"GetLivestate", askLive},
+		{"GetPlanPreview", askPreview},
+	} {
+		source, err := p.suite.sourceFor()
+		if err != nil {
+			return err
+		}
+		ctx, cancel := p.limit()
+		_ = question.ask(p, ctx, x, source)
+		cancel()
+		note(question.method)
+	}
 	_ = x.terminate(p.ctx) // process.sigterm looks at that
-	if found := written(x.temp); len(found) > 0 {
-		return fmt.Errorf("after its end it has left %s in the temporary directory", strings.Join(found, ", "))
+	if found := topLevel(x.temp); len(found) > 0 {
+		return fmt.Errorf("after its end it has left %s in the temporary directory, since %s",
+			strings.Join(found, ", "), cmp.Or(since[found[0]], "its end"))
 	}
 	return nil
+}
+
+// topLevel lists what lies in a directory, directories included: an empty one is left behind as well.
+func topLevel(dir string) []string {
+	entries, _ := os.ReadDir(dir)
+	var names []string
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	return names
 }

@@ -61,6 +61,7 @@ func (v *view) like() likeness {
 type sequel struct {
 	// only and others are the last deploy target and the others after a deployment to the last alone.
 	only, others likeness
+	onlyEnd      error // of that deployment
 	// second is about the other commit once it was deployed.
 	second      *view
 	notified    *bool
@@ -132,7 +133,8 @@ func (p *probe) enact() (*story, error) {
 func (s *story) proceed() {
 	position := s.position()
 	if len(s.targets) > 1 {
-		if s.deploy(s.stage, s.other, s.first, s.targets[len(s.targets)-1:]) == nil {
+		s.onlyEnd = s.deploy(s.stage, s.other, s.first, s.targets[len(s.targets)-1:])
+		if s.onlyEnd == nil {
 			s.only = s.settle(s.other, s.targets[len(s.targets)-1:]).like()
 			s.others = s.look(s.first, s.otherTargets()).like()
 		}

@@ -35,6 +35,8 @@ type Options struct {
 	// Each, when set, is called with each request of a plugin before the rules are checked; method is the last part of
 	// its name. It may block to play a slow piped; its error is the answer.
 	Each func(ctx context.Context, method string, request proto.Message) error
+	// Tool returns where a tool is that a plugin has piped install; nil, or an empty path, is a path without a file.
+	Tool func(name, version string) (path string)
 	// Address is host:port to serve at; empty is a free port of 127.0.0.1.
 	Address string
 	// MaxMessage bounds a request, in bytes; 0 is the bound of gRPC, which piped keeps: 4 MiB.

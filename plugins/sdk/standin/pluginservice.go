@@ -4,6 +4,7 @@
 package standin
 
 import (
+	"cmp"
 	"context"
 	"maps"
 
@@ -169,7 +170,11 @@ func (p *Piped) InstallTool(_ context.Context,
 	if answer, known := before[*pluginservice.InstallToolResponse](p, "InstallTool", req); known {
 		return answer, nil
 	}
-	return &pluginservice.InstallToolResponse{InstalledPath: "/tools/" + tool}, nil
+	path := ""
+	if p.options.Tool != nil {
+		path = p.options.Tool(req.GetName(), req.GetVersion())
+	}
+	return &pluginservice.InstallToolResponse{InstalledPath: cmp.Or(path, "/tools/"+tool)}, nil
 }
 
 // ListStageCommands returns all commands of a stage, every time (PipeCD v1).

@@ -95,6 +95,8 @@ func (d *deployer) ExecuteStage(_ context.Context,
 		targets = d.all
 	case makes("deploys-by-position"):
 		targets = d.all[:len(targets)]
+	case makes("deploys-to-two") && len(targets) < len(d.all):
+		return sdk.Failure, errors.New("index out of range [1] with length 1")
 	case makes("deploys-nothing"):
 		targets = nil
 	}

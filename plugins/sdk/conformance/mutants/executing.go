@@ -86,6 +86,7 @@ func (d *deployments) refuses(in *deployment.ExecutePluginInput) error {
 
 // run does the work of a stage.
 func (s *running) run(in *deployment.ExecutePluginInput) error {
+	s.keepsBefore(in)
 	var opts options
 	switch err := json.Unmarshal(in.StageConfig, &opts); {
 	case makes("options-needed") && len(in.StageConfig) == 0:
@@ -102,6 +103,9 @@ func (s *running) run(in *deployment.ExecutePluginInput) error {
 	done, err := s.get("done")
 	if err != nil {
 		return err
+	}
+	if makes("done-in-deployment") && s.doneBefore() {
+		return nil
 	}
 	if done != "" && makes("begun-once") {
 		return errors.New("it has begun already")

@@ -32,6 +32,8 @@ func (l *live) GetLivestate(ctx context.Context,
 	if makes("live-crashes") && req.DeploySource.CommitHash == "" {
 		return nil, nil
 	}
+	renders("live-rendered", req.GetDeploySource())
+	leavesOfLook()
 	if makes("live-hangs") {
 		time.Sleep(time.Minute)
 	}

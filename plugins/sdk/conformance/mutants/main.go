@@ -62,6 +62,7 @@ type plugin struct {
 	running, ended    int
 	asked             int
 	oneCall, oneStage sync.Mutex
+	planning          sync.RWMutex
 	cancels           []context.CancelFunc
 	files             []*os.File
 	kept              [][]byte

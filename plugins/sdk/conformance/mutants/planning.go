@@ -54,6 +54,10 @@ func (d *deployments) FetchDefinedStages(context.Context,
 
 func (d *deployments) BuildPipelineSyncStages(_ context.Context,
 	req *deployment.BuildPipelineSyncStagesRequest) (*deployment.BuildPipelineSyncStagesResponse, error) {
+	if makes("plan-waits") {
+		d.planning.Lock()
+		defer d.planning.Unlock()
+	}
 	if makes("plan-fails") {
 		return nil, status.Error(codes.Unimplemented, "not yet")
 	}
@@ -90,7 +94,7 @@ func (d *deployments) BuildPipelineSyncStages(_ context.Context,
 		answer.Stages = append(answer.Stages, mistaken(planned, i)...)
 	}
 	if len(req.GetStages()) > 0 && (req.GetRollback() || makes("rollback-always")) &&
-		!makes("rollback-never") {
+		!makes("rollback-never", "rollback-optional") {
 		rollback := stage(workRollback, req.GetStages()[0].GetIndex())
 		rollback.Rollback = !makes("rollback-unmarked")
 		if makes("rollback-index") {
@@ -150,6 +154,9 @@ func (d *deployments) BuildQuickSyncStages(_ context.Context,
 		sync.UpdatedAt, sync.CreatedAt = 1, -1
 	}
 	stages := []*model.PipelineStage{sync}
+	if makes("rollback-optional") { // as a plugin of stages
+		return &deployment.BuildQuickSyncStagesResponse{}, nil
+	}
 	if req.GetRollback() && !makes("quick-rollback-never") || makes("quick-rollback-always") {
 		rollback := stage(workRollback, 0)
 		rollback.Rollback = true
@@ -160,6 +167,7 @@ func (d *deployments) BuildQuickSyncStages(_ context.Context,
 
 func (d *deployments) DetermineVersions(_ context.Context,
 	req *deployment.DetermineVersionsRequest) (*deployment.DetermineVersionsResponse, error) {
+	renders("versions-rendered", req.Input.TargetDeploymentSource)
 	version := &model.ArtifactVersion{Name: "demo",
 		Version: req.Input.TargetDeploymentSource.CommitHash}
 	switch {
@@ -178,6 +186,7 @@ func (d *deployments) DetermineStrategy(_ context.Context,
 	if req.Input.Deployment.GetApplicationName() == "" {
 		return nil, status.Error(codes.InvalidArgument, "no application")
 	}
+	renders("strategy-rendered", req.Input.TargetDeploymentSource)
 	answer := &deployment.DetermineStrategyResponse{SyncStrategy: model.SyncStrategy_PIPELINE, Summary: "as always"}
 	switch {
 	case makes("strategy-missing"):

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -32,6 +33,8 @@ type running struct {
 	logging sync.Mutex
 	blocks  []*model.LogBlock
 	index   int64
+	// finished is set when the stage has done its work.
+	finished atomic.Bool
 }
 
 // begin makes a stage, and the mistakes that it shares with others.
@@ -43,6 +46,9 @@ func (p *plugin) begin(ctx context.Context, in *deployment.ExecutePluginInput) *
 	}
 	if makes("one-stage-at-once", "cancel-keeps-lock") {
 		p.oneStage.Lock()
+	}
+	if makes("plan-waits") {
+		p.planning.RLock()
 	}
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	p.mu.Lock()
@@ -66,6 +72,10 @@ func (s *running) leave() {
 	if makes("one-stage-at-once") || makes("cancel-keeps-lock") && s.ctx.Err() == nil {
 		s.oneStage.Unlock()
 	}
+	if makes("plan-waits") {
+		s.planning.RUnlock()
+	}
+	s.finished.Store(s.ctx.Err() == nil)
 	s.cancel()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,7 +111,7 @@ func (s *running) write(text string, severity model.LogSeverity) {
 	case makes("log-milliseconds"):
 		block.CreatedAt = time.Now().UnixMilli()
 	case makes("log-escapes"):
-		block.Log = "\x1b[31m" + text
+		block.Log = "\x1b[2J" + text
 	case makes("log-too-large"):
 		block.Log = strings.Repeat("x", 5<<20)
 	}

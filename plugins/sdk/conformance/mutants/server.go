@@ -155,7 +155,9 @@ func (p *plugin) server() *grpc.Server {
 	livestate.RegisterLivestateChangeServiceServer(server, &live{plugin: p})
 	livestate.RegisterLivestateDriftServiceServer(server, &live{plugin: p})
 	planpreview.RegisterPlanPreviewServiceServer(server, &previews{plugin: p})
-	schema.RegisterSchemaServiceServer(server, &schemas{})
+	if !makes("rollback-optional") {
+		schema.RegisterSchemaServiceServer(server, &schemas{})
+	}
 	grpc_health_v1.RegisterHealthServer(server, &healthy{})
 	return server
 }

@@ -21,6 +21,7 @@ func ofDeploying() []Fault {
 		{Name: "deploys-live-elsewhere", Case: "deploy.targets.live", Says: "asked about the deploy target west alone"},
 		{Name: "deploys-everywhere", Case: "deploy.targets.only", Says: "west alone has changed east"},
 		{Name: "deploys-by-position", Case: "deploy.targets.only", Says: "west alone has changed east"},
+		{Name: "deploys-to-two", Case: "deploy.targets.only", Says: "west alone does not: the stage ended in FAILURE"},
 		{Name: "deploys-preview-blind", Case: "deploy.preview", Says: "says that nothing changes"},
 		{Name: "deploys-at-preview", Case: "deploy.preview.harmless", Says: "the preview itself"},
 		{Name: "deploys-at-rollback", Case: "deploy.rollback", Says: "what ran before is not live again"},

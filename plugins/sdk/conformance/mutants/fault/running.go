@@ -60,6 +60,7 @@ func ofSecrets() []Fault {
 		{Name: "stores-source", Case: "secrets.source", Says: "metadata"},
 		{Name: "prints-wrong-config", Case: "secrets.errors", Says: "a configuration that it cannot read"},
 		{Name: "password-argument", Case: "secrets.processes", Says: "command line of"},
+		{Name: "options-file", Case: "secrets.files", Says: "which every user of the machine can read"},
 		{Name: "prints-password", Case: "secrets.configured", Says: "what it prints"},
 	}
 }
@@ -105,6 +106,10 @@ func ofProcess() []Fault {
 		{Name: "leaks-memory-of-stages", Case: "leaks.memory", Says: "it keeps what it needs for a stage"},
 		{Name: "child-unreaped", Case: "process.zombies", Says: "the plugin has not waited for them"},
 		{Name: "leaks-goroutines", Case: "leaks.goroutines", Says: "goroutines behind"},
+		{Name: "leaks-at-cancel", Case: "leaks.cancelled", Says: "goroutines behind"},
+		{Name: "leaks-at-refusal", Case: "leaks.refused", Says: "open files behind"},
+		{Name: "live-leaks", Case: "leaks.questions", Says: "goroutines behind"},
+		{Name: "live-temporary", Case: "process.files.temporary", Says: "since GetLivestate"},
 	}
 }
 
@@ -117,6 +122,7 @@ func ofLiveState() []Fault {
 		{Name: "live-no-time", Case: "livestate.resources", Says: "CreatedAt"},
 		{Name: "live-same-id", Case: "livestate.unique", Says: "two resources have the id"},
 		{Name: "live-lost-parent", Case: "livestate.parents", Says: "is no resource of the live state"},
+		{Name: "live-rendered", Case: "livestate.sources", Says: "GetLivestate has written rendered.yaml"},
 		{Name: "live-foreign", Case: "livestate.targets", Says: "which was not asked about", Targets: true},
 		{Name: "live-no-reason", Case: "livestate.sync", Says: "OUT_OF_SYNC without a reason"},
 		{Name: "live-crashes", Case: "livestate.unknown-application", Says: "the process has ended"},
