@@ -21,6 +21,8 @@ const stageAnalysis = "ANALYSIS"
 type references struct {
 	// providers are those of the piped configurations that count; nil when none of them has the plugin.
 	providers []string
+	// headers are those with secrets.
+	headers []string
 	// folders are those that have been read, by the root of the repository.
 	folders map[string]*analysis.Folder
 }
@@ -41,6 +43,9 @@ func (r *references) note(report *config.Report) {
 		for _, provider := range configured.AnalysisProviders {
 			r.providers = append(r.providers, provider.Name)
 		}
+		for _, header := range configured.HTTPHeaders {
+			r.headers = append(r.headers, header.Name)
+		}
 	}
 }
 
@@ -57,7 +62,7 @@ func (r *references) check(report *config.Report) {
 		var templates analysis.Templates
 		spec := report.Value("spec")
 		if into(spec.Any(), &templates) == nil {
-			addMistakes(spec, templates.Mistakes(analysis.Known{Providers: r.providers}))
+			addMistakes(spec, templates.Mistakes(r.known(nil)))
 		}
 	}
 	report.Sort()
@@ -71,9 +76,13 @@ func (r *references) stage(report *config.Report, at string) {
 		into(report.Value("spec.plugins.analysis").Any(), &application) != nil {
 		return // Values of the wrong form are errors already.
 	}
-	addMistakes(with, options.Mistakes(analysis.Known{
-		Providers: r.providers, Folder: r.folder(report), CustomArgs: application.AppCustomArgs,
-	}))
+	known := r.known(r.folder(report))
+	known.CustomArgs = application.AppCustomArgs
+	addMistakes(with, options.Mistakes(known))
+}
+
+func (r *references) known(folder *analysis.Folder) analysis.Known {
+	return analysis.Known{Providers: r.providers, Headers: r.headers, Folder: folder}
 }
 
 // folder is the folder .pipe of the repository of a file; nil when it is not known.

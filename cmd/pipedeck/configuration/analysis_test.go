@@ -58,3 +58,15 @@ func TestNamesInAnAnalysisThatReferToNothingAreMistakes(t *testing.T) {
 	require.NotContains(t, stdout, "analysisProviders", "no piped configuration is known")
 	require.Contains(t, stdout, "3 errors")
 }
+
+func TestAnIntervalBelowASecondIsRefusedAtItsPlace(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "app.pipecd.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(stagesOf+"name: ANALYSIS\n        with:\n          duration: 1m\n"+
+		"          https:\n            - {url: \"http://a/\", interval: 1ns}\n"), 0o600))
+	code, stdout, _ := command(t.Context(), dir, "validate", file)
+	require.Equal(t, exit.WrongUsage, code)
+	require.Contains(t, stdout, file+":11:43: error: spec.pipeline.stages[0].with.https[0].interval: ")
+	require.Contains(t, stdout, "is too short: want 1s or more\n")
+}

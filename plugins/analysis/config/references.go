@@ -15,6 +15,8 @@ import (
 type Known struct {
 	// Providers are the names of the analysis providers; nil when they are not known.
 	Providers []string
+	// Headers are the names of the headers with secrets; only looked at where Providers are known.
+	Headers []string
 	// Folder is the folder .pipe of the repository; nil when it is not known.
 	Folder *Folder
 	// CustomArgs are the appCustomArgs of the application.
@@ -68,6 +70,7 @@ func (o *Options) Mistakes(known Known) []Mistake {
 	for i := range o.HTTPS {
 		h := &o.HTTPS[i]
 		at := references{known: known, at: []string{"https", strconv.Itoa(i)}, reference: h.Template}
+		at.headers(h.HeadersFrom)
 		if merge(&at, all.HTTPS, h.given, &h.HTTP) {
 			at.variables("url", h.URL, nil)
 		}
@@ -94,6 +97,7 @@ func (t *Templates) Mistakes(known Known) []Mistake {
 	}
 	for _, name := range sortedKeys(t.HTTPS) {
 		at := references{known: known, at: []string{"https", name}, anyArgs: true}
+		at.headers(t.HTTPS[name].HeadersFrom)
 		at.variables("url", t.HTTPS[name].URL, nil)
 		found = append(found, at.found...)
 	}
@@ -129,12 +133,24 @@ func (r *references) provider(name string) {
 	if name == "" || r.known.Providers == nil || slices.Contains(r.known.Providers, name) {
 		return
 	}
-	listed := "none"
-	if len(r.known.Providers) > 0 {
-		listed = strings.Join(r.known.Providers, ", ")
+	r.add([]string{"provider"}, fmt.Sprintf("%q is not among the analysisProviders of the piped configuration: %s", name,
+		orNone(r.known.Providers)))
+}
+
+func (r *references) headers(names []string) {
+	for i, name := range names {
+		if r.known.Providers != nil && !slices.Contains(r.known.Headers, name) {
+			r.add([]string{"headersFrom", strconv.Itoa(i)}, fmt.Sprintf("%q is not among the httpHeaders of the piped "+
+				"configuration: %s", name, orNone(r.known.Headers)))
+		}
 	}
-	r.add([]string{"provider"},
-		fmt.Sprintf("%q is not among the analysisProviders of the piped configuration: %s", name, listed))
+}
+
+func orNone(list []string) string {
+	if len(list) == 0 {
+		return "none"
+	}
+	return strings.Join(list, ", ")
 }
 
 // merge lays the keys of the stage over those of the template. It reports whether the entry is known then.

@@ -58,7 +58,8 @@ func TestProvidersAndTemplatesThatDoNotExistAreFoundWhereTheyAreKnown(t *testing
 	require.NoError(t, err)
 	const options = `{"metrics": [{"provider": "prom", "template": {"name": "errors"}},
 		{"template": {"name": "errors", "appArgs": {"x": "1"}}}, {"template": {"name": "eros"}}],
-		"logs": [{"provider": "gcp", "template": {"name": "errors"}}]}`
+		"logs": [{"provider": "gcp", "template": {"name": "errors"}}],
+		"https": [{"url": "http://a", "headersFrom": ["shop", "lost"]}]}`
 	require.Empty(t, mistakesOf(t, options, Known{}), "nothing is known")
 	require.Equal(t, []string{
 		`metrics.0.provider: "prom" is not among the analysisProviders of the piped configuration: none`,
@@ -68,5 +69,6 @@ func TestProvidersAndTemplatesThatDoNotExistAreFoundWhereTheyAreKnown(t *testing
 		`logs.0.provider: "gcp" is not among the analysisProviders of the piped configuration: none`,
 		`logs.0.template.name: "errors" is not among spec.logs of the file of the kind AnalysisTemplate in the ` +
 			`folder .pipe, which has: none`,
-	}, mistakesOf(t, options, Known{Providers: []string{}, Folder: folder}))
+		`https.0.headersFrom.1: "lost" is not among the httpHeaders of the piped configuration: shop`,
+	}, mistakesOf(t, options, Known{Providers: []string{}, Headers: []string{"shop"}, Folder: folder}))
 }
