@@ -569,8 +569,8 @@ func TestRunEndsOpenStreams(t *testing.T) {
 	}
 }
 
-// A piped that stops serves plugins until their processes have ended, and has none of them wait for a control plane that
-// is away.
+// A piped that stops serves plugins until their processes have ended, and has none of them wait for a control plane
+// that is away.
 func TestAPipedThatLeavesTriesEachSaveOnce(t *testing.T) {
 	t.Parallel()
 	s := serve(t)

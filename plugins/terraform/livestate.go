@@ -179,11 +179,16 @@ func (a *sightingAt) states() []*sdk.ResourceState {
 		states = append(states, state)
 	}
 	for _, address := range slices.Sorted(maps.Keys(planned)) {
-		if len(states) < maxStates || planned[address].Action != change.Create {
-			states = append(states, &sdk.ResourceState{ID: a.id(address), Name: address, Type: typeOf(address),
-				Health: sdk.HealthUnknown, HealthDescription: "it is not in the state", DeployTarget: a.target,
-				Metadata: map[string]string{driftKey: onApply + planned[address].What()}})
+		if len(states) >= maxStates {
+			break
 		}
+		what := planned[address].What()
+		state := &sdk.ResourceState{ID: a.id(address), Name: address, Type: typeOf(address), Health: sdk.Healthy,
+			DeployTarget: a.target, Metadata: map[string]string{driftKey: onApply + what}}
+		if planned[address].Action == change.Create { // what was deployed has it
+			state.Health, state.HealthDescription = sdk.Unhealthy, "is missing in the state"
+		}
+		states = append(states, state)
 	}
 	return states
 }
@@ -191,7 +196,7 @@ func (a *sightingAt) states() []*sdk.ResourceState {
 const (
 	// onApply begins what an apply would do to a resource.
 	onApply = "with the next apply, it "
-	// maxStates bounds the resources of a state next to which planned ones are shown.
+	// maxStates bounds the resources of a deploy target next to which planned ones are shown that the state lacks.
 	maxStates = 2_000
 )
 

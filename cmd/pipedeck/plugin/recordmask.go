@@ -27,7 +27,7 @@ var secretKey = regexp.MustCompile(
 var placeKey = regexp.MustCompile(`(?i)(file|path|name|ref|url|dir)$`)
 
 // querySecret finds the values of secrets in the query of an address, also where JSON has escaped its "&".
-var querySecret = regexp.MustCompile(`(?i)((?:[?&;]|\\u0026)(?:key|sig|auth|code|pwd|[a-z0-9_.-]*` +
+var querySecret = regexp.MustCompile(`(?i)((?:[?&;]|\\u0026)(?:key|sig|auth|pwd|[a-z0-9_.-]*` +
 	`(?:token|secret|password|passwd|passphrase|signature|credential|(?:api|access|private)[_-]?key))=)` +
 	`([^&;\s"'<>\\#]+)`)
 

@@ -63,13 +63,14 @@ func TestSecretsInTheQueryOfAnAddressAreMasked(t *testing.T) {
 	t.Parallel()
 	m := newRecordMask("")
 	for text, want := range map[string]string{
-		"GET https://a.example/x?token=t0k&page=2":                  "GET https://a.example/x?token=******&page=2",
-		"https://a.example/?page=2&api_key=k#top":                   "https://a.example/?page=2&api_key=******#top",
-		"https://a.example/?X-Amz-Signature=ab12&Key=c":             "https://a.example/?X-Amz-Signature=******&Key=******",
-		`{"url":"https://a.example/?a=1\\u0026secret=s\\u0026b=2"}`: `{"url":"https://a.example/?a=1\\u0026secret=******\\u0026b=2"}`,
-		"https://a.example/?access_token=a%2Fb c":                   "https://a.example/?access_token=****** c",
-		"https://a.example/?monkey=1&tokens=2&page_key_id=3":        "https://a.example/?monkey=1&tokens=2&page_key_id=3",
-		"key=value, password=none of an address":                    "key=value, password=none of an address",
+		"GET https://a.example/x?token=t0k&page=2":      "GET https://a.example/x?token=******&page=2",
+		"https://a.example/?page=2&api_key=k#top":       "https://a.example/?page=2&api_key=******#top",
+		"https://a.example/?X-Amz-Signature=ab12&Key=c": "https://a.example/?X-Amz-Signature=******&Key=******",
+		`{"url":"https://a.example/?a=1\u0026secret=s\u0026b=2"}`: `{"url":"https://a.example/?a=1\u0026secret=******` +
+			`\u0026b=2"}`,
+		"https://a.example/?access_token=a%2Fb c":            "https://a.example/?access_token=****** c",
+		"https://a.example/?monkey=1&tokens=2&page_key_id=3": "https://a.example/?monkey=1&tokens=2&page_key_id=3",
+		"key=value, password=none of an address":             "key=value, password=none of an address",
 	} {
 		require.Equal(t, want, m.text(text))
 	}
