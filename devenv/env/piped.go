@@ -126,6 +126,14 @@ func (e *Environment) awaitClusters(ctx context.Context) bool {
 	return true
 }
 
+// unreported says what the state of a piped that is not ours leaves open.
+func (e *Environment) unreported() string {
+	if !e.ForeignPiped {
+		return ""
+	}
+	return "; the state of its plugins is unknown unless it reports them"
+}
+
 // partApplications are the applications that piped has to report.
 const partApplications = "applications"
 
@@ -186,7 +194,7 @@ func (e *Environment) watchPiped(ctx context.Context, piped *process.Process, re
 			ready()
 			e.development.pipedConnected()
 			e.server.ClearProblem(partPiped)
-			e.components.ready(componentPiped, fmt.Sprintf("%s, pid %d", version, piped.PID()))
+			e.components.ready(componentPiped, fmt.Sprintf("%s, pid %d%s", version, piped.PID(), e.unreported()))
 		case <-piped.Done():
 			return pipedFailed
 		case <-e.development.changed:

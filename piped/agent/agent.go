@@ -199,9 +199,16 @@ func (a *Agent) Run(ctx context.Context) error {
 	base, stopBase := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopBase()
 	ground, base := errgroup.WithContext(base)
-	ground.Go(func() error { return a.service.Run(base) })
+	// Plugins call until their processes have ended.
+	serving, stopServing := context.WithCancel(context.WithoutCancel(base))
+	defer stopServing()
+	ground.Go(func() error { return a.service.Run(serving) })
 	ground.Go(func() error { return a.admin.Run(base) })
-	ground.Go(func() error { return a.plugins.Run(base) })
+	ground.Go(func() error {
+		defer stopServing()
+		defer context.AfterFunc(base, a.service.Leave)()
+		return a.plugins.Run(base)
+	})
 	ground.Go(func() error { return a.observed.notifier.Run(base) })
 	unlink := context.AfterFunc(base, func() { stop(nil) }) // a part of the ground has failed
 	defer unlink()

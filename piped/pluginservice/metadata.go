@@ -110,7 +110,7 @@ func (s *Server) putStage(ctx context.Context, deploymentID, stageID string, val
 	}
 	at := group{place(deploymentID, "stage", stageID), "stage " + stageID}
 	return d.put(ctx, d.stages, stageID, at, values, func(ctx context.Context, closed map[string]string) error {
-		return s.persist(ctx, func() error {
+		return s.persist(ctx, func(ctx context.Context) error {
 			_, err := s.options.ControlPlane.SaveStageMetadata(ctx, &pipedservice.SaveStageMetadataRequest{
 				DeploymentId: deploymentID, StageId: stageID, Metadata: closed,
 			})
@@ -126,7 +126,7 @@ func (s *Server) putPlugin(ctx context.Context, deploymentID, plugin string, val
 	}
 	at := group{place(deploymentID, "plugin", plugin), "plugin " + plugin}
 	return d.put(ctx, d.plugins, plugin, at, values, func(ctx context.Context, closed map[string]string) error {
-		return s.persist(ctx, func() error {
+		return s.persist(ctx, func(ctx context.Context) error {
 			_, err := s.options.ControlPlane.SaveDeploymentPluginMetadata(
 				ctx,
 				&pipedservice.SaveDeploymentPluginMetadataRequest{
@@ -139,18 +139,28 @@ func (s *Server) putPlugin(ctx context.Context, deploymentID, plugin string, val
 }
 
 // persist tries a save until the control plane can be reached or the plugin gives up: a stage must not
-// fail because the control plane is away for longer than a call is tried.
-func (s *Server) persist(ctx context.Context, save func() error) error {
+// fail because the control plane is away for longer than a call is tried. A piped that leaves tries it once.
+func (s *Server) persist(ctx context.Context, save func(context.Context) error) error {
+	trying, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.leaving, cancel)()
 	backoff := clock.NewBackoff(s.options.SavePause, s.options.SavePause)
-	for {
-		err := save()
+	for trying.Err() == nil {
+		err := save(trying)
 		if !controlplane.Passing(err) {
 			return err
 		}
+		if trying.Err() != nil {
+			break // it says no more than that
+		}
 		s.options.Logger.Warn("metadata of a deployment could not be saved; it is tried again", "error", err)
-		if backoff.Wait(ctx, s.options.Clock) != nil {
+		if backoff.Wait(trying, s.options.Clock) != nil && ctx.Err() != nil {
 			// The code that the plugin's own clock gives it when that one rings first, with the cause.
 			return status.Errorf(status.FromContextError(ctx.Err()).Code(), "given up: %v", err)
 		}
 	}
+	if ctx.Err() != nil {
+		return status.FromContextError(ctx.Err()).Err()
+	}
+	return save(controlplane.Once(ctx))
 }

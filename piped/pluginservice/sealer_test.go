@@ -54,6 +54,7 @@ func piped(t *testing.T, plane *upstream, k key) *Server {
 	})
 	client := controlplanetest.Dial(t, address, controlplane.Layers{Secrets: secrets.Reports(masker)})
 	return &Server{
+		leaving: t.Context(),
 		options: Options{
 			ControlPlane: client, Registry: NewSealingRegistry(sealer, slog.New(slog.DiscardHandler)),
 			Logger: slog.New(slog.DiscardHandler),

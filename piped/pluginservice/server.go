@@ -76,6 +76,9 @@ type Server struct {
 	guests   guests
 	tools    singleflight.Group
 	stopping chan struct{}
+	// leaving ends when no call may wait for the control plane any more.
+	leaving context.Context
+	leave   context.CancelFunc
 }
 
 // Listen takes the port, so that the address is known and a port in use is reported before anything starts.
@@ -101,16 +104,22 @@ func Listen(options Options) (*Server, error) {
 	case err != nil:
 		return nil, fmt.Errorf("listen for plugins on %s: %w", address, err)
 	}
-	return &Server{
+	s := &Server{
 		options: options, listener: newLoopback(listener, firstWord), links: newLinks(),
 		guests: guests{count: map[string]int{}}, stopping: make(chan struct{}),
-	}, nil
+	}
+	s.leaving, s.leave = context.WithCancel(context.Background())
+	return s, nil
 }
 
 // Address is what plugins get as --piped-plugin-service.
 func (s *Server) Address() string {
 	return net.JoinHostPort("localhost", strconv.Itoa(s.listener.Addr().(*net.TCPAddr).Port))
 }
+
+// Leave has no call wait for the control plane from now on: piped stops, and what it does not take at once is lost.
+// Plugins are still served, because they have last things to store.
+func (s *Server) Leave() { s.leave() }
 
 // Run serves until ctx ends. Calls under way are then cut off: the caller ends ctx when no stage runs any more.
 func (s *Server) Run(ctx context.Context) error {
@@ -132,6 +141,7 @@ func (s *Server) Run(ctx context.Context) error {
 	pluginservice.RegisterPluginServiceServer(server, s)
 	agentv1.RegisterStageCommandServiceServer(server, s)
 	stop := context.AfterFunc(ctx, func() {
+		s.Leave()
 		close(s.stopping)
 		server.Stop()
 	})
@@ -153,6 +163,7 @@ func (s *Server) Run(ctx context.Context) error {
 
 // Close gives the port back when Run was never called; after Run it does nothing.
 func (s *Server) Close() {
+	s.Leave()
 	s.listener.Close()
 	_ = s.links.Close()
 }

@@ -36,6 +36,7 @@ type upstream struct {
 	mu      sync.Mutex
 	fail    error
 	away    int                 // calls to come that find no one
+	tried   int                 // saves of a stage, also those that failed
 	saved   []map[string]string // the metadata of each save
 	stages  map[string]map[string]string
 	plugins map[string]map[string]string
@@ -58,6 +59,7 @@ func (u *upstream) SaveStageMetadata(
 ) (*pipedservice.SaveStageMetadataResponse, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	u.tried++
 	if u.away > 0 {
 		u.away--
 		return nil, status.Error(codes.Unavailable, "no one there")
@@ -112,6 +114,7 @@ type served struct {
 	upstream *upstream
 	registry *Registry
 	store    *Commands
+	server   *Server
 	tools    string
 }
 
@@ -131,6 +134,7 @@ func serve(t *testing.T) *served {
 		},
 	)
 	require.NoError(t, err)
+	s.server = server
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- server.Run(ctx) }()
@@ -563,4 +567,36 @@ func TestRunEndsOpenStreams(t *testing.T) {
 	case <-time.After(time.Minute):
 		require.Fail(t, "the server did not stop")
 	}
+}
+
+// A piped that stops serves plugins until their processes have ended, and has none of them wait for a control plane
+// that is away.
+func TestAPipedThatLeavesTriesEachSaveOnce(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	defer s.registry.Add(&model.Deployment{Id: "d", Stages: []*model.PipelineStage{{Id: "s"}}})()
+	put := func(value string) error {
+		_, err := s.PutStageMetadata(t.Context(), &pluginservice.PutStageMetadataRequest{
+			DeploymentId: "d", StageId: "s", Key: "k", Value: value,
+		})
+		return err
+	}
+	s.upstream.mu.Lock()
+	s.upstream.fail = status.Error(codes.Canceled, "context canceled")
+	s.upstream.mu.Unlock()
+	waiting := make(chan error, 1)
+	go func() { waiting <- put("one") }()
+	require.Eventually(t, func() bool {
+		s.upstream.mu.Lock()
+		defer s.upstream.mu.Unlock()
+		return s.upstream.tried > 1
+	}, 10*time.Second, time.Millisecond)
+	s.server.Leave()
+	require.Equal(t, codes.Canceled, status.Code(<-waiting))
+	require.Equal(t, codes.Canceled, status.Code(put("two")))
+	s.upstream.mu.Lock()
+	s.upstream.fail = nil
+	s.upstream.mu.Unlock()
+	require.NoError(t, put("three"))
+	require.Equal(t, map[string]string{"k": "three"}, s.upstream.stages["s"])
 }

@@ -56,7 +56,7 @@ func (p *plugin) Start(_ context.Context, env *sdk.Env[config.Config, sdk.None])
 		p.metrics[configured.Name] = metrics
 	}
 	var err error
-	p.web, err = provider.NewWeb()
+	p.web, err = provider.NewWeb(&env.Config)
 	return err
 }
 
@@ -115,6 +115,14 @@ func checkProviders(options *config.Options, configured *config.Config) error {
 		case found.Type != config.Stackdriver:
 			return fmt.Errorf("logs[%d]: the provider %s has the type %s, which has no logs: want %s", i, l.Provider,
 				found.Type, config.Stackdriver)
+		}
+	}
+	for i, h := range options.HTTPS {
+		for _, name := range h.HeadersFrom {
+			if configured.Header(name) == nil {
+				return fmt.Errorf("https[%d]: headersFrom has %s, which is not among the httpHeaders of the piped "+
+					"configuration: %s", i, name, configured.HeaderNames())
+			}
 		}
 	}
 	return nil

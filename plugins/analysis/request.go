@@ -6,6 +6,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -35,6 +36,8 @@ func request(ctx context.Context, web *provider.Web, wanted *config.HTTP, addres
 	defer cancel()
 	answer, err := web.Request(ctx, wanted, address)
 	switch {
+	case errors.Is(err, provider.ErrNotSent):
+		return outcome{verdict: failed, text: err.Error()}
 	case err != nil:
 		return outcome{verdict: noData, text: err.Error()}
 	case !answer.Good:

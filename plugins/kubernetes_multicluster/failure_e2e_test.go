@@ -40,7 +40,8 @@ func TestAClusterThatIsAwayStopsNoOther(t *testing.T) {
 	require.Equal(t, "1 of 2 deploy targets, failed: atlantis", metadata["pipecd/stage-display-metadata"])
 	f.succeeds("K8S_MULTI_SYNC", `{"failurePolicy": {"maxFailed": 1}}`, one, nil)
 	log, _ = f.fails("K8S_MULTI_SYNC", `{"failurePolicy": "any", "multiTargets": ["atlantis"]}`, one, nil)
-	require.Contains(t, log, "1 of 1 deploy targets failed")
+	require.Contains(t, log, "Deploy target atlantis: failed\n")
+	require.NotContains(t, log, "1 of 1")
 
 	state, err := f.h.Livestate.GetLivestate(t.Context(), &livestate.GetLivestateRequest{
 		PipedId: "piped", ApplicationId: f.id, ApplicationName: "demo", DeploySource: f.source(one),

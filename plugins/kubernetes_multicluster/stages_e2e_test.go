@@ -130,7 +130,7 @@ func TestARollbackGoesToTheTargetsThatWereChanged(t *testing.T) {
 	two := &commit{Hash: "aaaaaaa2", Files: map[string]string{"d.yaml": deploymentYAML("registry.invalid/x:1"),
 		"n.yaml": configMap("added")}}
 	log, _ := f.fails("K8S_MULTI_SYNC", `{"multiTargets": ["tokyo"]}`, two, nil)
-	require.Contains(t, log, "1 of 1 deploy targets failed: deploy target tokyo:")
+	require.Contains(t, log, "Deploy target tokyo: failed\n")
 	log, metadata := f.succeeds("K8S_MULTI_ROLLBACK", "", two, nil)
 	require.Contains(t, log, "Deploy target london: nothing to roll back, no stage has changed it")
 	require.Contains(t, log, "[tokyo] The application has never been deployed successfully")

@@ -12,8 +12,9 @@ import (
 
 // ForEachTarget does the work of a stage at every deploy target of the request, at most limit at the same time
 // (1 is one after the other, in their order), and waits for all. The log reports each target how it ended, and UIs
-// show how it goes at each (TargetResults). One that fails does not stop the others; the error names each that failed.
-// Targets that were not begun when ctx ended are not begun.
+// show how it goes at each (TargetResults). One that fails does not stop the others; the error names each that failed,
+// and is the error of the work itself when the request has one target only. Targets that were not begun when ctx ended
+// are not begun.
 func ForEachTarget[Config, Target, App any](
 	ctx context.Context,
 	req *ExecuteRequest[Config, Target, App],
@@ -39,9 +40,13 @@ func ForEachTarget[Config, Target, App any](
 			defer func() { <-places }()
 			results.set(i, TargetResult{Name: target.Name, Status: "RUNNING"})
 			if err := atTarget(ctx, target, work); err != nil {
-				failed[i] = fmt.Errorf("deploy target %s: %w", target.Name, err)
 				results.set(i, TargetResult{target.Name, "FAILURE", headlineOfTarget(err)})
 				// The whole error is logged when the stage ends with it.
+				if failed[i] = err; len(failed) == 1 {
+					req.Log.Errorf("Deploy target %s: failed", target.Name)
+					return
+				}
+				failed[i] = fmt.Errorf("deploy target %s: %w", target.Name, err)
 				req.Log.Errorf("Deploy target %s: failed: %s", target.Name, headline(err))
 				return
 			}
@@ -50,6 +55,9 @@ func ForEachTarget[Config, Target, App any](
 		})
 	}
 	running.Wait()
+	if len(failed) == 1 {
+		return failed[0]
+	}
 	err := errors.Join(failed...)
 	if err == nil {
 		return nil

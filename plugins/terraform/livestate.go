@@ -6,6 +6,8 @@ package main
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/pipedeck/pipedeck/plugins/sdk"
@@ -136,9 +138,7 @@ func (s *sighting) livestate() *sdk.Livestate {
 	var details []string
 	for i := range s.at {
 		at := &s.at[i]
-		for _, r := range at.tree {
-			live.Resources = append(live.Resources, at.state(r))
-		}
+		live.Resources = append(live.Resources, at.states()...)
 		if at.changes == nil {
 			continue
 		}
@@ -156,6 +156,58 @@ func (s *sighting) livestate() *sdk.Livestate {
 			Reason: strings.Join(details, "\n")}
 	}
 	return live
+}
+
+// driftKey is the key of a resource's metadata with how it differs from Git. Only pipedeck knows it.
+const driftKey = "Drift"
+
+// states are the resources of the state, and those that the next apply creates, each with what an apply does to it.
+func (a *sightingAt) states() []*sdk.ResourceState {
+	planned := map[string]*change.Resource{}
+	if a.changes != nil {
+		for i := range a.changes.Resources {
+			planned[a.changes.Resources[i].Address] = &a.changes.Resources[i]
+		}
+	}
+	var states []*sdk.ResourceState
+	for _, r := range a.tree {
+		state := a.state(r)
+		if p := planned[r.Address]; p != nil {
+			state.Metadata[driftKey] = onApply + p.What()
+			delete(planned, r.Address)
+		}
+		states = append(states, state)
+	}
+	for _, address := range slices.Sorted(maps.Keys(planned)) {
+		if len(states) >= maxStates {
+			break
+		}
+		what := planned[address].What()
+		state := &sdk.ResourceState{ID: a.id(address), Name: address, Type: typeOf(address), Health: sdk.Healthy,
+			DeployTarget: a.target, Metadata: map[string]string{driftKey: onApply + what}}
+		if planned[address].Action == change.Create { // what was deployed has it
+			state.Health, state.HealthDescription = sdk.Unhealthy, "is missing in the state"
+		}
+		states = append(states, state)
+	}
+	return states
+}
+
+const (
+	// onApply begins what an apply would do to a resource.
+	onApply = "with the next apply, it "
+	// maxStates bounds the resources of a deploy target next to which planned ones are shown that the state lacks.
+	maxStates = 2_000
+)
+
+// typeOf is the type in an address such as module.net.aws_vpc.main["a"].
+func typeOf(address string) string {
+	address, _, _ = strings.Cut(address, "[")
+	parts := strings.Split(address, ".")
+	if len(parts) < 2 {
+		return address
+	}
+	return parts[len(parts)-2]
 }
 
 func (a *sightingAt) state(r resource.Resource) *sdk.ResourceState {
@@ -188,13 +240,8 @@ func (s *sighting) drifts() []sdk.ResourceDrift {
 		if s.at[i].changes == nil {
 			continue
 		}
-		live := map[string]bool{}
-		for _, r := range s.at[i].tree {
-			live[r.Address] = true
-		}
 		for _, r := range s.at[i].changes.Resources {
-			// One that is to be created is not in the live state.
-			if live[r.Address] && len(list) < maxDrifts {
+			if len(list) < maxDrifts {
 				list = append(list, s.at[i].drift(r))
 			}
 		}

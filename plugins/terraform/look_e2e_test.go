@@ -180,3 +180,23 @@ func (w *world) ready() time.Time {
 	require.NoError(w.t, err)
 	return info.ModTime()
 }
+
+// pipedeck diff shows the resources that have a drift.
+func TestTheLiveStateHasWhatAnApplyWouldDo(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	resource := func(name, input string) string {
+		return "resource \"terraform_data\" \"" + name + "\" { input = \"" + input + "\" }\n"
+	}
+	deployed := w.commit("1111111111", "{}", map[string]string{"main.tf": resource("old", "1") + resource("kept", "1")})
+	require.Equal(t, succeeded, w.run(apply, "", sdktest.Change{Target: deployed}).Status)
+	next := w.commit("2222222222", "{}", map[string]string{"main.tf": resource("kept", "2") + resource("new", "1")})
+	drifts := map[string]string{}
+	for _, r := range w.livestate(next).Resources {
+		drifts[r.Name] = r.Metadata["Drift"]
+	}
+	require.Len(t, drifts, 3)
+	require.Equal(t, "with the next apply, it is changed in place", drifts["terraform_data.kept"])
+	require.Equal(t, "with the next apply, it is created", drifts["terraform_data.new"])
+	require.Contains(t, drifts["terraform_data.old"], "with the next apply, it is destroyed")
+}

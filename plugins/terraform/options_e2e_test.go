@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -92,12 +93,48 @@ func TestAWorkspaceIsCreatedOnRequest(t *testing.T) {
 	outcome := w.run(apply, "", sdktest.Change{Target: w.commit("1111111111", "{workspace: blue}", web("v1"))})
 	require.Equal(t, failed, outcome.Status)
 	require.Contains(t, outcome.Reason, "the workspace blue does not exist")
-	require.Contains(t, w.log(apply), "next step: create it (tofu workspace new blue)")
+	require.Contains(t, outcome.Reason,
+		"next step: set spec.plugins.terraform.createWorkspace: true in the application")
 
 	c := w.commit("2222222222", "{workspace: blue, createWorkspace: true}", web("v1"))
 	require.Equal(t, succeeded, w.run(apply, "", sdktest.Change{Target: c}).Status)
 	require.FileExists(t, filepath.Join(w.dir, "states", sdktest.ApplicationID, "here", "workspaces", "blue",
 		"terraform.tfstate"))
+	requirePrivate(t, filepath.Join(w.dir, "states"))
+}
+
+// requirePrivate wants that no one else can read the files of states.
+func requirePrivate(t *testing.T, dir string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !strings.Contains(entry.Name(), ".tfstate") {
+			return err
+		}
+		info, err := entry.Info()
+		require.NoError(t, err)
+		require.Equal(t, fs.FileMode(0o600), info.Mode().Perm(), path)
+		return nil
+	}))
+}
+
+// States hold secrets. What a user has given to others stays theirs.
+func TestStatesOnThisMachineAreForTheirOwnerAlone(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	first := w.commit("1111111111", "{allowDestroy: always}", web("v1"))
+	require.Equal(t, succeeded, w.run(apply, "", sdktest.Change{Target: first}).Status)
+	requirePrivate(t, filepath.Join(w.dir, "states"))
+	state := filepath.Join(w.dir, "states", sdktest.ApplicationID, "here", "terraform.tfstate")
+	require.NoError(t, os.Chmod(state, 0o640))
+
+	w = w.next()
+	second := w.commit("2222222222", "{allowDestroy: always}", web("v2"))
+	require.Equal(t, succeeded, w.run(apply, "", sdktest.Change{Running: first, Target: second}).Status)
+	info, err := os.Stat(state)
+	require.NoError(t, err)
+	require.Equal(t, fs.FileMode(0o640), info.Mode().Perm())
+	require.NoError(t, os.Chmod(state, 0o600))
+	requirePrivate(t, filepath.Join(w.dir, "states"))
 }
 
 func TestVariablesFlagsAndEnvironmentReachTheCommands(t *testing.T) {

@@ -136,3 +136,17 @@ func TestOneThatHoldsTheLockIsNamed(t *testing.T) {
 	<-done
 	cancel()
 }
+
+// The reason of a stage whose apply fails is the error of the program, and the log has its output once.
+func TestTheReasonOfAFailedApplyIsTheErrorOfTheProgram(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	outcome := w.run(apply, "", sdktest.Change{Target: w.commit("1111111111", "{}", map[string]string{
+		"main.tf": "resource \"terraform_data\" \"first\" {\n  provisioner \"local-exec\" { command = \"echo boom; " +
+			"exit 3\" }\n}\n",
+	})})
+	require.Equal(t, failed, outcome.Status)
+	require.Equal(t, "apply failed: Error: local-exec provisioner error (main.tf:2): Error running command 'echo boom; "+
+		"exit 3': exit status 3. Output: boom", outcome.Reason)
+	require.Equal(t, 1, strings.Count(w.log(apply), "terraform_data.first: Creating..."))
+}

@@ -78,7 +78,7 @@ type Usage struct {
 // NewPlugin returns the object of a plugin.
 func NewPlugin(p *deckv1.Plugin) Plugin {
 	return Plugin{
-		Name: p.GetName(), State: Word(p.GetState()), PID: p.GetPid(), Restarts: p.GetRestarts(), RSS: p.GetRssBytes(),
+		Name: p.GetName(), State: PluginState(p), PID: p.GetPid(), Restarts: p.GetRestarts(), RSS: p.GetRssBytes(),
 		CPU: p.GetCpuPercent(), Detail: p.GetDetail(), Piped: p.GetPipedId(), StartedAt: moment(p.GetStartedAt()),
 		Stages: List(p.GetStages()), DeployTargets: List(p.GetDeployTargets()), Binary: p.GetBinary(),
 		Version: p.GetVersion(), Linked: p.GetLinked(),

@@ -25,6 +25,14 @@ func Word(value fmt.Stringer) string {
 	return name
 }
 
+// PluginState returns the state of a plugin process. A piped that does not report processes leaves it open.
+func PluginState(p *deckv1.Plugin) string {
+	if p.GetState() == deckv1.Plugin_STATE_UNSPECIFIED {
+		return "UNKNOWN"
+	}
+	return Word(p.GetState())
+}
+
 // Health returns the health of an application as the UI names it. PipeCD calls what is not healthy OTHER.
 func Health(health deckv1.HealthStatus) string {
 	if health == deckv1.HealthStatus_HEALTH_STATUS_OTHER {

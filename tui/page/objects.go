@@ -123,7 +123,7 @@ func pluginID(key string) string { return strings.ReplaceAll(key, "\x00", "/") }
 
 func newPlugin(p *deckv1.Plugin, label string) Plugin {
 	shown := Plugin{
-		Key: pluginID(state.PluginKey(p)), Label: label, Name: p.GetName(), State: document.Word(p.GetState()),
+		Key: pluginID(state.PluginKey(p)), Label: label, Name: p.GetName(), State: document.PluginState(p),
 		PID: p.GetPid(), Restarts: p.GetRestarts(), Crashes: p.GetCrashes(), Reloads: p.GetReloads(),
 		RSS: p.GetRssBytes(), CPU: p.GetCpuPercent(), Detail: p.GetDetail(), Piped: p.GetPipedId(),
 		Stages: document.List(p.GetStages()), Version: p.GetVersion(), Held: p.GetHeld(),

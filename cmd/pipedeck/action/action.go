@@ -94,7 +94,8 @@ func newCancelCommand(t *session.Target) *cobra.Command {
 		return done, err
 	})
 	cmd.Flags().BoolVar(&with, "rollback", false, "roll back, also without planner.autoRollback")
-	cmd.Flags().BoolVar(&without, "no-rollback", false, "leave things as they are then, also with planner.autoRollback")
+	cmd.Flags().BoolVar(&without, "no-rollback", false,
+		"leave things as they are then, also with planner.autoRollback; PipeCD's own piped rolls back all the same")
 	cmd.MarkFlagsMutuallyExclusive("rollback", "no-rollback")
 	return cmd
 }

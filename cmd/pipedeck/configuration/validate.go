@@ -43,8 +43,9 @@ pipecd.dev/v1beta1 of the kinds Application, Piped, EventWatcher and AnalysisTem
 of plugins under development, and plugin indexes that are called index.yaml or index.json.
 
 Applications are compared with each other and with the plugins of the piped configurations that are
-checked with them, or of --piped-config: plugins and stages that no piped has, names used twice and, for a
-whole repository, deployment chains that deploy nothing.
+checked with them, or of --piped-config: plugins, stages and analysis providers that no piped has, names used
+twice and, for a whole repository, deployment chains that deploy nothing. Analysis templates are those in the folder
+.pipe of the repository.
 
 Options of plugins and of stages are checked against the schemas of the plugins. Those of pipedeck and of
 PipeCD are known by their names; --plugin asks the program of another plugin, which it runs as: PATH schema.
@@ -122,7 +123,8 @@ type validator struct {
 	// whole says that the files are those of a whole repository.
 	whole bool
 	// lists are the places that list the plugins of piped.
-	lists []string
+	lists      []string
+	references references
 }
 
 // check checks each file, then what only all of them show.
@@ -145,6 +147,7 @@ func (v *validator) check(ctx context.Context, files []configurationFile, strict
 	v.checker.Where, v.checker.Folder = strings.Join(v.lists, " and "), repositoryFolder
 	for i, report := range reports {
 		v.checker.CheckOptions(report)
+		v.references.check(report)
 		if err := checkHealthRules(ctx, report); err != nil {
 			return nil, err
 		}
@@ -213,6 +216,7 @@ func (v *validator) read(file configurationFile) *config.Report {
 		checkTemplates(report)
 		if v.pipedConfig == "" || filepath.Clean(file.name) == filepath.Clean(v.pipedConfig) {
 			v.plugins(report.Piped, file.name)
+			v.references.note(report)
 			if part {
 				v.bundled(report.Piped)
 			}

@@ -67,7 +67,7 @@ func listPlugins(s *session.State, plugins []*deckv1.Plugin) listing {
 	for _, p := range plugins {
 		l.names = append(l.names, resolve.PluginArgument(s, p))
 		l.table.Rows = append(l.table.Rows, []string{
-			s.PipedName(p.PipedId), p.Name, document.Word(p.State), fmt.Sprint(p.Pid), p.GetBuild().GetHash(),
+			s.PipedName(p.PipedId), p.Name, document.PluginState(p), fmt.Sprint(p.Pid), p.GetBuild().GetHash(),
 			built(p.GetBuild().GetBuiltAt()), p.GetVersion(), crashes(p), fmt.Sprint(p.Reloads),
 			memoryUse(p), fmt.Sprintf("%.1f %%", p.CpuPercent),
 			fmt.Sprint(p.OpenFiles), fmt.Sprint(p.Threads), known(p.Goroutines), strings.Join(p.Stages, ","),

@@ -127,8 +127,11 @@ func printStatus(w io.Writer, s *session.State, addresses []document.Address, ou
 	}, Rows: problems})
 }
 
-// pluginNotes are what a user should know of a plugin that works: who started it, and how often it has crashed.
+// pluginNotes are what a user should know of a plugin that works, or may not: that its piped does not report it, who started it, and how often it has crashed.
 func pluginNotes(p *deckv1.Plugin) (lines []string) {
+	if p.GetState() == deckv1.Plugin_STATE_UNSPECIFIED && p.GetDetail() != "" {
+		lines = append(lines, "UNKNOWN: "+p.GetDetail())
+	}
 	if p.GetHeld() {
 		lines = append(lines, p.GetDetail())
 	}

@@ -5,6 +5,7 @@ package plugin
 
 import (
 	"encoding/json"
+	"net/url"
 	"regexp"
 	"strings"
 	"sync"
@@ -24,6 +25,11 @@ var secretKey = regexp.MustCompile(
 	`(?i)(password|passwd|passphrase|secret|token|api_?key|private_?key|credential|access_?key)[a-z0-9]*$`)
 
 var placeKey = regexp.MustCompile(`(?i)(file|path|name|ref|url|dir)$`)
+
+// querySecret finds the values of secrets in the query of an address, also where JSON has escaped its "&".
+var querySecret = regexp.MustCompile(`(?i)((?:[?&;]|\\u0026)(?:key|sig|auth|pwd|[a-z0-9_.-]*` +
+	`(?:token|secret|password|passwd|passphrase|signature|credential|(?:api|access|private)[_-]?key))=)` +
+	`([^&;\s"'<>\\#]+)`)
 
 // plainSecret finds secrets that are known by their form: passwords in addresses and private keys.
 var plainSecret = []*regexp.Regexp{
@@ -86,6 +92,17 @@ func (m *recordMask) register(key string, value any) {
 	case string:
 		if isSecretKey(key) {
 			_ = m.masker.Add(v)
+		}
+		m.registerQueries(v)
+	}
+}
+
+// registerQueries registers the secrets in the queries of addresses, which stand alone elsewhere.
+func (m *recordMask) registerQueries(text string) {
+	for _, found := range querySecret.FindAllStringSubmatch(text, -1) {
+		_ = m.masker.Add(found[2])
+		if plain, err := url.QueryUnescape(found[2]); err == nil && plain != found[2] {
+			_ = m.masker.Add(plain)
 		}
 	}
 }
@@ -169,5 +186,5 @@ func (m *recordMask) text(s string) string {
 	for _, pattern := range plainSecret {
 		s = pattern.ReplaceAllString(s, "${1}******${2}")
 	}
-	return s
+	return querySecret.ReplaceAllString(s, "${1}******")
 }

@@ -4,6 +4,7 @@
 package plugin
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/piped/secrets"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
 // sealedBy stands for the key of an environment: a ciphertext is the secret after this word.
@@ -55,4 +57,25 @@ func TestWithoutAKeyNoSecretIsDecrypted(t *testing.T) {
 	m := newRecordMask("")
 	m.learn("spec:\n  encryption:\n    encryptedSecrets:\n      password: sealed-by-us-hunter2hunter2\n")
 	require.Equal(t, "the password is hunter2hunter2", m.text("the password is hunter2hunter2"))
+}
+
+func TestSecretsInTheQueryOfAnAddressAreMasked(t *testing.T) {
+	t.Parallel()
+	m := newRecordMask("")
+	for text, want := range map[string]string{
+		"GET https://a.example/x?token=t0k&page=2":      "GET https://a.example/x?token=******&page=2",
+		"https://a.example/?page=2&api_key=k#top":       "https://a.example/?page=2&api_key=******#top",
+		"https://a.example/?X-Amz-Signature=ab12&Key=c": "https://a.example/?X-Amz-Signature=******&Key=******",
+		`{"url":"https://a.example/?a=1\u0026secret=s\u0026b=2"}`: `{"url":"https://a.example/?a=1\u0026secret=******` +
+			`\u0026b=2"}`,
+		"https://a.example/?access_token=a%2Fb c":            "https://a.example/?access_token=****** c",
+		"https://a.example/?monkey=1&tokens=2&page_key_id=3": "https://a.example/?monkey=1&tokens=2&page_key_id=3",
+		"key=value, password=none of an address":             "key=value, password=none of an address",
+	} {
+		require.Equal(t, want, m.text(text))
+	}
+	masked, err := m.settle(sdk.Settings{Config: json.RawMessage(`{"url": "https://a.example/?token=hunter2hunter2"}`)})
+	require.NoError(t, err)
+	require.Contains(t, string(masked), "?token=******")
+	require.Equal(t, "the server says ****** is wrong", m.text("the server says hunter2hunter2 is wrong"))
 }

@@ -21,7 +21,7 @@ func (w Word) Plugin(piped string) (*deckv1.Plugin, error) {
 		}
 		choices = append(choices, choice[*deckv1.Plugin]{
 			value: p, names: []string{p.GetName(), of + "/" + p.GetName()}, argument: PluginArgument(s, p),
-			about: "plugin of piped " + of + ", " + document.Word(p.GetState()),
+			about: "plugin of piped " + of + ", " + document.PluginState(p),
 		})
 	}
 	return pick(w, "plugin", "see pipedeck plugins", choices)

@@ -84,7 +84,7 @@ func (p *piped) shownPlugins() []*agentv1.Plugin {
 		for _, m := range p.model.GetPlugins() {
 			plugins = append(plugins, &agentv1.Plugin{
 				Name: m.GetName(), DeployTargets: m.GetDeployTargets(),
-				Detail: "this piped does not report plugin processes",
+				Detail: "this piped does not report plugin processes, so one that has ended is not noticed",
 			})
 		}
 		return plugins

@@ -97,7 +97,7 @@ func words() map[string][]string {
 		"deployment":  wordsOf[deckv1.DeploymentStatus](deckv1.DeploymentStatus_name),
 		"trigger":     wordsOf[deckv1.DeploymentTrigger](deckv1.DeploymentTrigger_name),
 		"stage":       wordsOf[deckv1.StageStatus](deckv1.StageStatus_name),
-		"plugin":      wordsOf[deckv1.Plugin_State](deckv1.Plugin_State_name),
+		"plugin":      {"UNKNOWN", "STARTING", "RUNNING", "RESTARTING", "FAILED", "STOPPED"},
 		"component":   wordsOf[deckv1.Component_State](deckv1.Component_State_name),
 		"piped":       wordsOf[deckv1.Piped_State](deckv1.Piped_State_name),
 		"direction":   {"TO_PLUGIN", "TO_PIPED"},

@@ -40,6 +40,20 @@ func shorter(argument, value any) *broken {
 	return found
 }
 
+// atLeast: {"a": "1s"} says that the duration a is at least so long, where it is given and more than 0. Other rules
+// refuse what is not.
+func atLeast(argument, value any) *broken {
+	mapping, bounds := asObject(value), asObject(argument)
+	var found *broken
+	for _, key := range slices.Backward(slices.Sorted(maps.Keys(bounds))) {
+		least, _ := duration(bounds[key])
+		if given, is := duration(mapping[key]); is && given > 0 && given < least {
+			found = &broken{path: []string{key}, text: "is too short: want " + short(least) + " or more", next: found}
+		}
+	}
+	return found
+}
+
 func notShorter(key string, long time.Duration) string {
 	return fmt.Sprintf("is not shorter than %s, which is %s", key, short(long))
 }

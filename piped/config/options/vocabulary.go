@@ -19,6 +19,7 @@ import (
 var rules = map[string]func(argument, value any) *broken{
 	"atMostEntries": atMostEntries,
 	"atMost":        atMost,
+	"atLeast":       atLeast,
 	"different":     different,
 	"shares":        shares,
 	"uniqueBy":      uniqueBy,

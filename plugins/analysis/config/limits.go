@@ -16,6 +16,8 @@ import (
 const (
 	// DefaultTimeout bounds one query (PipeCD v1).
 	DefaultTimeout = 30 * time.Second
+	// Shortest is the shortest interval, and the shortest step: what answers queries is asked that often at most.
+	Shortest = time.Second
 	// MinSamples is the least number of samples a side with which a comparison of two sides can be significant: with 3
 	// and 3, the smallest two-sided p is 0.1.
 	MinSamples = 4
@@ -101,6 +103,8 @@ func (m *Metric) Check(in times) error {
 		return fmt.Errorf("expected.min %v is more than expected.max %v", *m.Expected.Min, *m.Expected.Max)
 	case m.Step < 0:
 		return errors.New("step has to be more than 0")
+	case m.Step > 0 && m.Step.Std() < Shortest:
+		return fmt.Errorf("step %s is too short: want %s or more", m.Step, Shortest)
 	}
 	if err := in.check(m.Interval.Std(), m.FailureLimit); err != nil {
 		return err
@@ -174,6 +178,8 @@ func (t times) check(interval time.Duration, failureLimit int) error {
 	switch {
 	case interval <= 0:
 		return errors.New("interval is required and has to be more than 0, such as \"5m\"")
+	case interval < Shortest:
+		return fmt.Errorf("interval %s is too short: want %s or more", interval, Shortest)
 	case interval > t.duration || interval == t.duration && !t.shared:
 		return fmt.Errorf("interval %s has to be shorter than the duration %s, or nothing of the analysis is evaluated",
 			interval, t.duration)

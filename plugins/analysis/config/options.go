@@ -107,6 +107,9 @@ type HTTP struct {
 	Method string `json:"method"`
 	// Headers are sent. A key that is there twice is sent twice.
 	Headers []Header `json:"headers"`
+	// HeadersFrom are names of httpHeaders of the piped configuration, whose values are secrets that are not in Git.
+	// PipeCD does not read it.
+	HeadersFrom []string `json:"headersFrom" jsonschema:"minLength=1"`
 	// ExpectedCode is the good status. Default: 200 to 299.
 	ExpectedCode int `json:"expectedCode" jsonschema:"minimum=100,maximum=599"`
 	// ExpectedResponse is the good body, without blanks at both ends. Default: any body.

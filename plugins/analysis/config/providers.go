@@ -23,6 +23,9 @@ const (
 type Config struct {
 	// AnalysisProviders are where metrics and logs are queried.
 	AnalysisProviders []Provider `json:"analysisProviders" jsonschema:"uniqueBy=name"`
+	// HTTPHeaders are headers with secrets, which requests of stages choose by their names (headersFrom). PipeCD does
+	// not read it.
+	HTTPHeaders []HTTPHeader `json:"httpHeaders" jsonschema:"uniqueBy=name"`
 }
 
 // Provider is one place that answers queries.
@@ -83,6 +86,9 @@ type DatadogConfig struct {
 // Validate refuses providers that stages could not choose or reach.
 func (c *Config) Validate() error {
 	names := map[string]bool{}
+	if err := c.validateHeaders(); err != nil {
+		return err
+	}
 	for i, p := range c.AnalysisProviders {
 		switch {
 		case p.Name == "":

@@ -10,6 +10,15 @@ var (
 	httpNeeds   = []string{"url", "interval"}
 )
 
+// longEnough says that the durations of these keys are at least Shortest.
+func longEnough(keys ...string) map[string]any {
+	least := map[string]any{}
+	for _, key := range keys {
+		least[key] = Shortest.String()
+	}
+	return least
+}
+
 // ExtendSchema says how long the intervals may be.
 func (Options) ExtendSchema(schema map[string]any) {
 	schema["shorter"] = map[string]any{
@@ -20,6 +29,7 @@ func (Options) ExtendSchema(schema map[string]any) {
 // ExtendSchema is for a metric of a template file.
 func (Metric) ExtendSchema(schema map[string]any) {
 	schema["required"] = metricNeeds
+	schema["atLeast"] = longEnough("interval", "step")
 	schema["allOf"] = []any{thresholdNeeds(), enoughSamples()}
 }
 
@@ -27,22 +37,31 @@ func (Metric) ExtendSchema(schema map[string]any) {
 func (StageMetric) ExtendSchema(schema map[string]any) {
 	orTemplate(schema, map[string]any{"required": metricNeeds, "allOf": []any{thresholdNeeds()}})
 	schema["allOf"] = []any{enoughSamples()}
+	schema["atLeast"] = longEnough("interval", "step")
 }
 
 // ExtendSchema is for a log of a template file.
-func (Log) ExtendSchema(schema map[string]any) { schema["required"] = logNeeds }
+func (Log) ExtendSchema(schema map[string]any) {
+	schema["required"] = logNeeds
+	schema["atLeast"] = longEnough("interval")
+}
 
 // ExtendSchema is for a log of a stage.
 func (StageLog) ExtendSchema(schema map[string]any) {
 	orTemplate(schema, map[string]any{"required": logNeeds})
+	schema["atLeast"] = longEnough("interval")
 }
 
 // ExtendSchema is for a request of a template file.
-func (HTTP) ExtendSchema(schema map[string]any) { schema["required"] = httpNeeds }
+func (HTTP) ExtendSchema(schema map[string]any) {
+	schema["required"] = httpNeeds
+	schema["atLeast"] = longEnough("interval")
+}
 
 // ExtendSchema is for a request of a stage.
 func (StageHTTP) ExtendSchema(schema map[string]any) {
 	orTemplate(schema, map[string]any{"required": httpNeeds})
+	schema["atLeast"] = longEnough("interval")
 }
 
 // orTemplate says what an entry without a template needs.

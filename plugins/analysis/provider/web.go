@@ -18,15 +18,20 @@ import (
 type Web struct {
 	client    *http.Client
 	transport *http.Transport
+	config    *config.Config
 }
 
-// NewWeb returns one without connections.
-func NewWeb() (*Web, error) {
+// ErrNotSent is the error of a request that lacks a header with a secret, which no one has been asked.
+var ErrNotSent = errors.New("the request is not sent")
+
+// NewWeb returns one without connections. The configuration has the headers with secrets.
+func NewWeb(configured *config.Config) (*Web, error) {
 	transport, err := newTransport(nil)
 	if err != nil {
 		return nil, err
 	}
-	return &Web{client: &http.Client{Transport: transport, CheckRedirect: follow}, transport: transport}, nil
+	return &Web{client: &http.Client{Transport: transport, CheckRedirect: follow}, transport: transport,
+		config: configured}, nil
 }
 
 // Close ends connections that are not in use.
@@ -58,6 +63,9 @@ func (w *Web) Request(ctx context.Context, wanted *config.HTTP, address string) 
 		}
 		req.Header.Add(header.Key, header.Value)
 	}
+	if err := w.addSecrets(req, wanted.HeadersFrom); err != nil {
+		return Verdict{}, fmt.Errorf("%w: %w", ErrNotSent, err)
+	}
 	client := *w.client
 	if wanted.ExpectedCode/100 == 3 {
 		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -72,6 +80,27 @@ func (w *Web) Request(ctx context.Context, wanted *config.HTTP, address string) 
 		return Verdict{}, fmt.Errorf("request %s: %w", place(req.URL), plain(ctx, err))
 	}
 	return judge(wanted, resp.StatusCode, &page{body: body, secrets: secretsOf(req, req.URL)}), nil
+}
+
+// addSecrets adds the headers that have their values in files.
+func (w *Web) addSecrets(req *http.Request, names []string) error {
+	for _, name := range names {
+		header := w.config.Header(name)
+		switch {
+		case header == nil:
+			return fmt.Errorf("headersFrom: %s is not among the httpHeaders of the piped configuration: %s", name,
+				w.config.HeaderNames())
+		case !header.For(req.URL):
+			return fmt.Errorf("headersFrom: %s is not sent to %s, because its hosts in the piped configuration do not "+
+				"have it", name, place(req.URL))
+		}
+		value, err := secret("httpHeaders "+name, header.ValueFile)
+		if err != nil {
+			return err
+		}
+		req.Header.Add(header.Key, header.Prefix+value)
+	}
+	return nil
 }
 
 func judge(wanted *config.HTTP, code int, answer *page) Verdict {

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -17,7 +19,7 @@ import (
 
 func newWeb(t *testing.T) *Web {
 	t.Helper()
-	web, err := NewWeb()
+	web, err := NewWeb(&config.Config{})
 	require.NoError(t, err)
 	t.Cleanup(web.Close)
 	return web
@@ -62,6 +64,38 @@ func TestRequestsAndWhatIsExpectedOfTheirAnswers(t *testing.T) {
 			require.Equal(t, c.reason, verdict.Reason)
 			require.Equal(t, c.reason == "", verdict.Good)
 		})
+	}
+}
+
+// A header with a secret goes to the hosts that the operator lists, and no error or verdict has its value.
+func TestHeadersWithSecretsAreSentToTheirHostsAlone(t *testing.T) {
+	t.Parallel()
+	echo := func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Header.Get("Authorization")) }
+	listed, other := httptest.NewServer(http.HandlerFunc(echo)), httptest.NewServer(http.HandlerFunc(echo))
+	t.Cleanup(listed.Close)
+	t.Cleanup(other.Close)
+	file := filepath.Join(t.TempDir(), "token")
+	require.NoError(t, os.WriteFile(file, []byte("hunter2hunter2\n"), 0o600))
+	web, err := NewWeb(&config.Config{HTTPHeaders: []config.HTTPHeader{
+		{Name: "shop", Key: "Authorization", Prefix: "Bearer ", ValueFile: file,
+			Hosts: []string{listed.Listener.Addr().String()}},
+		{Name: "lost", Key: "X-Key", ValueFile: file + ".lost", Hosts: []string{listed.Listener.Addr().String()}},
+	}})
+	require.NoError(t, err)
+	t.Cleanup(web.Close)
+	wanted := &config.HTTP{HeadersFrom: []string{"shop"}, ExpectedResponse: "Bearer hunter2hunter2"}
+	verdict, err := web.Request(t.Context(), wanted, listed.URL)
+	require.NoError(t, err)
+	require.True(t, verdict.Good, verdict.Reason)
+	wanted.ExpectedResponse = "another"
+	verdict, err = web.Request(t.Context(), wanted, listed.URL)
+	require.NoError(t, err)
+	require.Equal(t, `the answer is "******", expected "another"`, verdict.Reason)
+	for name, address := range map[string]string{"shop": other.URL, "lost": listed.URL, "absent": listed.URL} {
+		_, err = web.Request(t.Context(), &config.HTTP{HeadersFrom: []string{name}}, address)
+		require.ErrorIs(t, err, ErrNotSent)
+		require.ErrorContains(t, err, name)
+		require.NotContains(t, err.Error(), "hunter2")
 	}
 }
 

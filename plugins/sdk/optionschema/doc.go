@@ -26,6 +26,7 @@
 //	"shares": ["rest", "a", "b"]        the percentages are 100 together, or less where the first is not given
 //	"uniqueBy": "a.b"                   no two entries of a list have the same text there
 //	"shorter": {"list[].a": "b"}        the duration a of each entry of the list is shorter than the duration b
+//	"atLeast": {"a": "1s"}                    the duration a is at least so long, where it is more than 0
 //	"fits": {"a": {"into": "b", "times": 3}}  the duration a fits so many times into the duration b; with
 //	                                    "least": "1s", the duration a is at least that when it is not given
 //	"withinTimeout": true               the duration is less than the timeout of the stage

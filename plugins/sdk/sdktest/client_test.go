@@ -203,3 +203,18 @@ func TestTheWorkAtDeployTargetsIsTestedWithoutAPlugin(t *testing.T) {
 	require.Equal(t, []sdk.TargetResult{{Name: "east", Status: "SUCCESS"},
 		{Name: "west", Status: "FAILURE", Detail: "the sea is in the way"}}, results)
 }
+
+func TestTheErrorOfTheOnlyDeployTargetStandsForItself(t *testing.T) {
+	t.Parallel()
+	client, log := sdktest.NewClient(t), sdktest.NewLog(t)
+	request := &sdk.ExecuteRequest[sdk.None, int, sdk.None]{
+		Client: client, Log: log, Targets: []sdk.DeployTarget[int]{{Name: "west"}},
+	}
+	failure := errors.New("the sea is in the way\nmore words")
+	err := sdk.ForEachTarget(t.Context(), request, 1,
+		func(context.Context, sdk.DeployTarget[int]) error { return failure })
+	require.Equal(t, failure, err)
+	require.Equal(t, "Deploy target west: failed\n", log.Text())
+	_, results := client.Reported()
+	require.Equal(t, []sdk.TargetResult{{Name: "west", Status: "FAILURE", Detail: "the sea is in the way"}}, results)
+}

@@ -39,16 +39,20 @@ var heads = map[Action][2]string{
 	Import: {"~", "is imported"},
 }
 
-func (r *Resource) write(b *strings.Builder) {
-	head := heads[r.Action]
-	fmt.Fprintf(b, "%s %s %s", head[0], r.Address, head[1])
+// What says in one line what happens to the resource: "is replaced: it is tainted".
+func (r *Resource) What() string {
+	text := heads[r.Action][1]
 	if r.Action == Move || r.From != "" {
-		fmt.Fprintf(b, " from %s", r.From)
+		text += " from " + r.From
 	}
 	if r.Reason != "" {
-		fmt.Fprintf(b, ": %s", r.Reason)
+		text += ": " + r.Reason
 	}
-	b.WriteByte('\n')
+	return text
+}
+
+func (r *Resource) write(b *strings.Builder) {
+	fmt.Fprintf(b, "%s %s %s\n", heads[r.Action][0], r.Address, r.What())
 	for _, f := range r.Fields {
 		f.write(b, f.Path)
 	}

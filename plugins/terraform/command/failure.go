@@ -20,9 +20,12 @@ type Failure struct {
 	How string
 	// Said is the end of what the program wrote.
 	Said string
+	// Shown is whether the log has what the program wrote, so that the error does not repeat it.
+	Shown bool
 }
 
-// Error has the messages of the program, and who holds the lock when that is the reason.
+// Error has the first error of the program in its first line, which becomes the reason of a stage, or who holds the lock
+// when that is the reason. What the program wrote follows where no log has it.
 func (f *Failure) Error() string {
 	if lock, held := f.Lock(); held {
 		return fmt.Sprintf("%s: the state is locked by %s since %s for %s (lock %s)\n"+
@@ -30,10 +33,23 @@ func (f *Failure) Error() string {
 			"run: tofu force-unlock %s", f.Command, lock.Who, lock.Created, lock.Operation, lock.ID, lock.ID)
 	}
 	said := strings.TrimSpace(plain(f.Said))
-	if said == "" {
+	first, more := firstDiagnostic(f.Said)
+	switch {
+	case said == "":
 		return fmt.Sprintf("%s failed: %s", f.Command, f.How)
+	case first == nil && f.Shown:
+		return fmt.Sprintf("%s failed: %s", f.Command, said[strings.LastIndexByte(said, '\n')+1:])
+	case first == nil:
+		return fmt.Sprintf("%s failed: %s", f.Command, said)
 	}
-	return fmt.Sprintf("%s failed: %s", f.Command, said)
+	text := fmt.Sprintf("%s failed: %s", f.Command, first)
+	if more > 0 {
+		text += fmt.Sprintf(" (and %d more in the log)", more)
+	}
+	if f.Shown || said == first.head() {
+		return text
+	}
+	return text + "\n" + said
 }
 
 // Stale is whether the program refused a saved plan because the state is another one now.

@@ -186,7 +186,8 @@ func (r *Runner) result(ctx context.Context, c Command, code int, stdout, stderr
 	if err != nil {
 		return result, err
 	}
-	return result, &Failure{Command: c.name(), How: fmt.Sprintf("exit code %d", code), Said: hide(said, r.Secrets)}
+	return result, &Failure{Command: c.name(), How: fmt.Sprintf("exit code %d", code), Said: hide(said, r.Secrets),
+		Shown: c.Output != nil}
 }
 
 // name is the first word, or the first two of "workspace select" and "state pull".

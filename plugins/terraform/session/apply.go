@@ -44,6 +44,9 @@ func momentOfFile(path string) (Moment, error) {
 // Apply applies a saved plan. When ctx ends, the program finishes what it has begun; that may take as long as it takes.
 // When it ends because piped was killed, nothing interrupts the program: no one has asked for that.
 func (s *Session) Apply(ctx context.Context, plan *Plan, output io.Writer) error {
+	if err := s.claimStates(); err != nil {
+		return err
+	}
 	flags := s.Source.App.CommandFlags
 	args := []string{"apply", "-input=false", "-no-color", s.lockTimeout()}
 	args = append(append(append(args, flags.Shared...), flags.Apply...), plan.File)

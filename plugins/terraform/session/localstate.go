@@ -5,7 +5,9 @@ package session
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -43,6 +45,32 @@ func (s *Session) keepLocalState() error {
 		literal(s.State), literal(filepath.Join(dir, "workspaces")))
 	if err := os.WriteFile(filepath.Join(s.Source.Dir, overrideName), []byte(content), 0o600); err != nil {
 		return fmt.Errorf("write the place of the state: %w", err)
+	}
+	return nil
+}
+
+// claimStates creates the files that an apply writes a state on this machine to, where they are missing: the program would
+// let everyone read them, although states hold secrets. It takes an empty file for no state. Those that exist keep the
+// permissions that users gave them.
+func (s *Session) claimStates() error {
+	if s.State == "" {
+		return nil
+	}
+	path := s.State
+	if s.Workspace != "" && s.Workspace != "default" {
+		path = filepath.Join(filepath.Dir(s.State), "workspaces", s.Workspace, filepath.Base(s.State))
+	}
+	for _, name := range []string{path, path + ".backup"} {
+		file, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("create the file of the state: %w", err)
+		}
+		if err := file.Close(); err != nil {
+			return err
+		}
 	}
 	return nil
 }

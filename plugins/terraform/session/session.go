@@ -164,10 +164,18 @@ func (s *Session) selectWorkspace(ctx context.Context) error {
 	}
 	_, err := s.runner.Run(ctx, command.Command{Args: append(args, s.Workspace)})
 	if failure, is := command.AsFailure(err); is && strings.Contains(failure.Said, "doesn't exist") {
-		return fmt.Errorf("the workspace %s does not exist\nnext step: create it (tofu workspace new %s), or set "+
-			"spec.plugins.terraform.createWorkspace: true", s.Workspace, s.Workspace)
+		return fmt.Errorf("the workspace %s does not exist%s", s.Workspace, s.createStep())
 	}
 	return err
+}
+
+// createStep is how a workspace comes to be. Only the plugin works with a state that it keeps on this machine.
+func (s *Session) createStep() string {
+	step := "\nnext step: set spec.plugins.terraform.createWorkspace: true in the application"
+	if s.State == "" {
+		step += ", or create it: tofu workspace new " + s.Workspace
+	}
+	return step
 }
 
 func (s *Session) lockTimeout() string {

@@ -1,0 +1,74 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func mistakesOf(t *testing.T, options string, known Known) (found []string) {
+	t.Helper()
+	var o Options
+	require.NoError(t, json.Unmarshal([]byte(options), &o))
+	for _, m := range o.Mistakes(known) {
+		found = append(found, strings.Join(m.Path, ".")+": "+m.Message)
+	}
+	return found
+}
+
+func TestVariablesWithoutAValueAreFound(t *testing.T) {
+	t.Parallel()
+	known := Known{CustomArgs: map[string]string{"team": "blue"}}
+	for query, missing := range map[string]string{
+		"{{ .App.Name }} {{ .AppCustomArgs.team }} {{ .Services.DEFAULT_X_URL }} {{ .K8s.Namespace }}": "",
+		"{{ .App.Nmae }}": ".App.Nmae", "{{ .Apps.Name }}": ".Apps.Name", "{{ .AppArgs.tem }}": ".AppArgs.tem",
+		"{{ if .AppArgs.team }}{{ .Variant.Kind }}{{ end }}": ".Variant.Kind",
+		"{{ .VariantArgs.x }}":                               ".VariantArgs.x",
+		"{{ .App.Name.First }}":                              ".App.Name.First",
+		"{{ printf \"%s\" .AppCustomArgs.colour }}":          ".AppCustomArgs.colour",
+		"{{ range .AppArgs }}{{ . }}{{ end }} {{":            "",
+	} {
+		options, err := json.Marshal(map[string]any{"metrics": []any{map[string]any{"query": query}}})
+		require.NoError(t, err)
+		var want []string
+		if missing != "" {
+			want = []string{"metrics.0.query: the variable {{ " + missing + " }} has no value"}
+		}
+		require.Equal(t, want, mistakesOf(t, string(options), known), query)
+	}
+	const two = `{"metrics": [{"strategy": "CANARY_PRIMARY", "query": "{{ .VariantCustomArgs.v }}",
+		"canaryArgs": {"v": "1"}}], "https": [{"url": "http://{{ .AppArgs.host }}/"}]}`
+	require.Equal(t, []string{"metrics.0.query: the variable {{ .VariantCustomArgs.v }} has no value",
+		"https.0.url: the variable {{ .AppArgs.host }} has no value"}, mistakesOf(t, two, known))
+}
+
+func TestProvidersAndTemplatesThatDoNotExistAreFoundWhereTheyAreKnown(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "t.yaml"), []byte("apiVersion: pipecd.dev/v1beta1\n"+
+		"kind: AnalysisTemplate\nspec:\n  metrics:\n    errors: {query: \"{{ .AppArgs.x }}\"}\n"), 0o600))
+	folder, err := ReadFolder(dir)
+	require.NoError(t, err)
+	const options = `{"metrics": [{"provider": "prom", "template": {"name": "errors"}},
+		{"template": {"name": "errors", "appArgs": {"x": "1"}}}, {"template": {"name": "eros"}}],
+		"logs": [{"provider": "gcp", "template": {"name": "errors"}}],
+		"https": [{"url": "http://a", "headersFrom": ["shop", "lost"]}]}`
+	require.Empty(t, mistakesOf(t, options, Known{}), "nothing is known")
+	require.Equal(t, []string{
+		`metrics.0.provider: "prom" is not among the analysisProviders of the piped configuration: none`,
+		`metrics.0.template.name: the variable {{ .AppArgs.x }} has no value: "errors" needs it in query`,
+		`metrics.2.template.name: "eros" is not among spec.metrics of the file of the kind AnalysisTemplate in the ` +
+			`folder .pipe, which has: errors`,
+		`logs.0.provider: "gcp" is not among the analysisProviders of the piped configuration: none`,
+		`logs.0.template.name: "errors" is not among spec.logs of the file of the kind AnalysisTemplate in the ` +
+			`folder .pipe, which has: none`,
+		`https.0.headersFrom.1: "lost" is not among the httpHeaders of the piped configuration: shop`,
+	}, mistakesOf(t, options, Known{Providers: []string{}, Headers: []string{"shop"}, Folder: folder}))
+}
