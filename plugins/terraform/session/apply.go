@@ -45,9 +45,9 @@ func momentOfFile(path string) (Moment, error) {
 // When it ends because piped was killed, nothing interrupts the program: no one has asked for that.
 func (s *Session) Apply(ctx context.Context, plan *Plan, output io.Writer) error {
 	flags := s.Source.App.CommandFlags
-	args := []string{"apply", "-input=false", "-no-color", s.lockTimeout()}
+	args := []string{"apply", "-input=false", "-no-color"}
 	args = append(append(append(args, flags.Shared...), flags.Apply...), plan.File)
-	_, err := s.runner.Run(ctx, command.Command{Args: args, Env: s.Source.App.CommandEnvs.Apply, Output: output,
+	_, err := s.locking(ctx, command.Command{Args: args, Env: s.Source.App.CommandEnvs.Apply, Output: output,
 		Changes: true, LeftAlone: GoesOn})
 	if failure, is := command.AsFailure(err); is && failure.Stale() {
 		return fmt.Errorf("%w: the state has changed since the plan was made", ErrStale)
