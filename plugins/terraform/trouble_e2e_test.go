@@ -187,3 +187,23 @@ func TestAStageThatWaitsForTheLockNamesItsOwnerAndGoesOn(t *testing.T) {
 	}
 	require.Equal(t, 2, w.counted())
 }
+
+// What another person has done while a user decides is not undone: the deployment has changed nothing.
+func TestARollbackLeavesAloneWhatOthersHaveChangedSinceThePlan(t *testing.T) {
+	t.Parallel()
+	w, change := deployed(t, "{}")
+	ended := make(chan sdktest.Outcome, 1)
+	go func() { ended <- w.run(apply, "{}", change) }()
+	id := sdktest.StageID(apply)
+	w.Piped.WaitLog(t, id, "Waiting for approval")
+	w.tofu(t.Context(), "here", change.Running, "apply", "-auto-approve", "-replace=terraform_data.settings")
+	serial := w.state("here").Serial
+	w.Piped.Approve(id, "ann")
+	outcome := <-ended
+	require.Equal(t, failed, outcome.Status)
+	require.Contains(t, outcome.Reason, "the plan is stale: the state has changed since the plan was made")
+	require.Equal(t, succeeded, w.run(rollback, "", change).Status)
+	require.Contains(t, w.log(rollback), "Nothing to roll back: this deployment has changed nothing here")
+	require.Equal(t, serial, w.state("here").Serial)
+	require.Equal(t, 1, w.counted())
+}
