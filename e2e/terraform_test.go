@@ -219,7 +219,7 @@ func TestAUserSeesTheDriftOfTerraformAtOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(w.state(), []byte("{"), 0o600))
 	ui.presses("D")
-	ui.sees(`cannot look for drift in infra: ask plugin terraform: plan failed: `)
+	ui.sees(`cannot look for drift in infra: ask plugin terraform: .*plan failed: `)
 	require.NoError(t, os.WriteFile(w.state(), []byte(strings.Replace(string(content), "by hand", "of Git", 1)), 0o600))
 	ui.presses("D")
 	ui.sees(`synced · healthy`)
