@@ -28,16 +28,16 @@ type terraformed struct {
 	events *stream
 }
 
-// newTerraformed starts one with a configuration and a program in place of OpenTofu, which may use it. DIR and TOFU
-// stand for what they say in both.
-func newTerraformed(t *testing.T, configuration, program string) *terraformed {
+// newTerraformed starts one with a configuration and a program in place of OpenTofu, which may use it; the plugin looks
+// for drift at an interval. DIR and TOFU stand for what they say in both.
+func newTerraformed(t *testing.T, configuration, program, interval string) *terraformed {
 	t.Helper()
 	w := &terraformed{environment: newEnvironment(t), dir: t.TempDir()}
 	require.NotEmpty(t, os.Getenv("PIPEDECK_TOFU"), "run the story with: make e2e-platforms")
 	named := strings.NewReplacer("DIR", w.dir, "TOFU", os.Getenv("PIPEDECK_TOFU")).Replace
 	require.NoError(t, os.WriteFile(w.file("program"), []byte(named(program)), 0o700))
 	require.NoError(t, os.WriteFile(w.file("plugin.yaml"), []byte("config:\n  binary: "+w.file("program")+
-		"\n  driftInterval: 1s\n  workDir: "+w.file("work")+"\ndeployTargets:\n- name: here\n"), 0o600))
+		"\n  driftInterval: "+interval+"\n  workDir: "+w.file("work")+"\ndeployTargets:\n- name: here\n"), 0o600))
 	w.repo = repository(t, map[string]string{
 		"infra/app.pipecd.yaml": "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: infra\n" +
 			"  planner: {alwaysUsePipeline: true}\n  pipeline:\n    stages:\n    - name: TERRAFORM_PLAN\n" +
@@ -83,6 +83,15 @@ func (w *terraformed) awaitCount(line string, n int) {
 	waitUntil(w.t, fmt.Sprintf("%q is counted %d times", line, n), func() bool { return w.counted(line) >= n })
 }
 
+// state is the file with the state of the application.
+func (w *terraformed) state() string {
+	w.t.Helper()
+	states, err := filepath.Glob(w.file("work/states/*/here/terraform.tfstate"))
+	require.NoError(w.t, err)
+	require.Len(w.t, states, 1)
+	return states[0]
+}
+
 const (
 	// inSteps has a resource that waits while it is created. Another version replaces it.
 	inSteps = `
@@ -124,7 +133,7 @@ func TestTerraformAppliesOnceWhoeverIsKilled(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newTerraformed(t, inSteps, inTime)
+			w := newTerraformed(t, inSteps, inTime, "1s")
 			kill := func() { require.NoError(t, syscall.Kill(victim(w), syscall.SIGKILL)) }
 
 			w.awaitCount("planning", 1)
@@ -160,7 +169,7 @@ func TestDriftOfTerraformIsFound(t *testing.T) {
 	w := newTerraformed(t, `
 resource "terraform_data" "settings" { input = "of Git" }
 resource "terraform_data" "file" { input = try(file("DIR/input"), "none") }
-`, inTime)
+`, inTime, "1s")
 	w.release("plan")
 	w.events.await("the deployment", deployed("infra", "SUCCESS"))
 	is := func(sync, reason string) func(event) bool {
@@ -170,13 +179,54 @@ resource "terraform_data" "file" { input = try(file("DIR/input"), "none") }
 		}
 	}
 	w.events.await("no drift", is("SYNCED", ""))
-	states, err := filepath.Glob(w.file("work/states/*/here/terraform.tfstate"))
-	require.NoError(t, err)
-	require.Len(t, states, 1)
-	replaceIn(t, states[0], "of Git", "by hand")
+	replaceIn(t, w.state(), "of Git", "by hand")
 	w.events.await("drift by the edit", is("OUT_OF_SYNC", "1 to change"))
 	require.NoError(t, os.WriteFile(w.file("input"), []byte("another"), 0o600))
 	w.events.await("drift by the input", is("OUT_OF_SYNC", "2 to change"))
+}
+
+// looking counts the plans that look for drift.
+const looking = `#!/bin/sh
+case "$*" in plan*-lock=false*) echo look >> DIR/count ;; esac
+exec TOFU "$@"
+`
+
+// A user does not wait for the interval: the key looks now, and the panes show what a plan would change. A state that
+// cannot be read is the answer then, in words.
+func TestAUserSeesTheDriftOfTerraformAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newTerraformed(t, `resource "terraform_data" "settings" { input = "of Git" }`, looking, "1h")
+	w.events.await("the deployment", deployed("infra", "SUCCESS"))
+	w.events.await("the look after it", func(e event) bool {
+		return e.is("application", "name", "infra", "sync", "SYNCED", "health", "HEALTHY")
+	})
+	ui := openTerminal(t, w.command("attach"), 130, 40)
+	ui.sees(`synced`)
+	as := w.counted("look")
+	replaceIn(t, w.state(), "of Git", "by hand")
+	ui.presses("D")
+	ui.sees(`looked for drift in infra: [\d.]+m?s`)
+	ui.sees(`out of sync`)
+	require.Equal(t, as+1, w.counted("look"), "one look for the key")
+	ui.presses("t")
+	ui.sees(`≠ 2 fields changed live`)
+	ui.sees(`input +of Git +by hand +of Git`)
+	ui.sees(`live was changed: Git and last applied agree`)
+	ui.sees(`- input: by hand`)
+	ui.sees(`\+ input: of Git`)
+
+	content, err := os.ReadFile(w.state())
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(w.state(), []byte("{"), 0o600))
+	ui.presses("D")
+	ui.sees(`cannot look for drift in infra: ask plugin terraform: .*plan failed: `)
+	require.NoError(t, os.WriteFile(w.state(), []byte(strings.Replace(string(content), "by hand", "of Git", 1)), 0o600))
+	ui.presses("D")
+	ui.sees(`synced · healthy`)
+	ui.loses(`≠`)
+	ui.presses("\x03")
+	require.Zero(t, ui.wait())
+	require.True(t, ui.restored())
 }
 
 func TestTheSampleOfTerraformIsDeployedByCIAndLeavesNothing(t *testing.T) {

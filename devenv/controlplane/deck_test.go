@@ -158,7 +158,7 @@ func TestTheFieldsOfADriftReachTheScreenWithTheirLiveState(t *testing.T) {
 	response, err := stream.Recv()
 	require.NoError(t, err)
 	r := response.GetResources()[0]
-	require.Equal(t, "3 fields changed in Git since the last deployment", r.GetDrift())
+	require.Equal(t, "3 fields not as in Git", r.GetDrift())
 	require.Equal(t, "immutable", r.GetPutBackRefused())
 	require.EqualValues(t, 2, r.GetMoreFields())
 	require.True(t, proto.Equal(&deckv1.FieldDrift{Path: "spec.replicas", GitValue: "1", LiveValue: "2",

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/pipedeck/pipedeck/system/plainerror"
 )
 
 const (
@@ -63,7 +65,7 @@ func New(now func() time.Time) *Registry {
 func (r *Registry) Set(part, reason, nextStep string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	p := Problem{Part: part, Reason: reason, NextStep: nextStep, Since: r.now()}
+	p := Problem{Part: part, Reason: plainerror.Clean(reason), NextStep: nextStep, Since: r.now()}
 	before, known := r.set[part]
 	if known {
 		p.Since = before.Since

@@ -25,6 +25,13 @@ import (
 	"github.com/pipedeck/pipedeck/system/clock"
 )
 
+func TestAProblemIsInPlainWords(t *testing.T) {
+	t.Parallel()
+	r := health.New(time.Now)
+	r.Set("trigger", "not everything could be triggered: "+status.Error(codes.Unavailable, "no route").Error(), "")
+	require.Equal(t, "not everything could be triggered: no route", r.Problems()[0].Reason)
+}
+
 func TestAProblemKeepsItsTimeUntilItIsCleared(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1000, 0)

@@ -43,7 +43,7 @@ func (m *Maker) application(ctx context.Context, c *change, s subject) (r *model
 		m.gone(s, r)
 		return r, nil
 	case s.err != nil:
-		r.Error = m.options.Mask(s.err.Error())
+		r.Error = m.text(s.err)
 	default:
 		draft, err := trigger.Draft{
 			Application: a, Config: s.config, Head: c.merged, Branch: c.mirror.Branch(), Remote: c.mirror.Remote(),
@@ -58,7 +58,7 @@ func (m *Maker) application(ctx context.Context, c *change, s subject) (r *model
 			)
 		}
 		if err != nil {
-			r.Error = m.options.Mask(err.Error())
+			r.Error = m.text(err)
 		}
 		r.PlanSummary = append(r.GetPlanSummary(), m.options.Mask(warnings(s.mistakes))...)
 	}

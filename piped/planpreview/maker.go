@@ -16,6 +16,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/git"
 	"github.com/pipedeck/pipedeck/piped/planner"
+	"github.com/pipedeck/pipedeck/system/plainerror"
 )
 
 // Options are what a Maker needs.
@@ -226,9 +227,12 @@ const maxTimeout = time.Hour
 
 func (m *Maker) failure(command *model.Command, err error) *answer {
 	return &answer{PlanPreviewCommandResult: &model.PlanPreviewCommandResult{
-		CommandId: command.GetId(), PipedId: m.options.PipedID, Error: m.options.Mask(err.Error()),
+		CommandId: command.GetId(), PipedId: m.options.PipedID, Error: m.text(err),
 	}}
 }
+
+// text is what users read of an error.
+func (m *Maker) text(err error) string { return m.options.Mask(plainerror.Text(err)) }
 
 // answer reports a result. When that fails, the command is done again once it is listed again.
 func (m *Maker) answer(

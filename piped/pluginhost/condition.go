@@ -16,6 +16,7 @@ import (
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+	"github.com/pipedeck/pipedeck/system/plainerror"
 )
 
 // condition is what a plugin is doing now, and which process answers its calls. Every change is announced.
@@ -55,8 +56,9 @@ func (c *condition) change(change func()) {
 // set changes the state of a plugin that works; a first start that was decided is remembered.
 func (c *condition) set(state agentv1.Plugin_State, detail string) { c.fail(state, detail, problem{}) }
 
-// fail is set for a plugin that has a problem.
+// fail is set for a plugin that has a problem. Users read both texts.
 func (c *condition) fail(state agentv1.Plugin_State, detail string, why problem) {
+	detail, why.reason = plainerror.Clean(detail), plainerror.Clean(why.reason)
 	c.change(func() {
 		c.state, c.detail, c.problem = state, detail, why
 		if state == agentv1.Plugin_STATE_FAILED || state == agentv1.Plugin_STATE_STOPPED {

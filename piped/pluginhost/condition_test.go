@@ -6,10 +6,13 @@ package pluginhost
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
@@ -138,4 +141,16 @@ func TestRestartsAreShownWithTheirTimes(t *testing.T) {
 	require.EqualValues(t, maxRestarts+1, s.GetRestarts())
 	require.Len(t, s.GetRestartedAt(), maxRestarts)
 	require.True(t, begin.Add((maxRestarts+1)*time.Second).Equal(s.GetRestartedAt()[maxRestarts-1].AsTime()))
+}
+
+// A program that answers with an error for its stages, as one does under load, is shown with the error alone.
+func TestTheReasonOfAPluginThatFailsIsInPlainWords(t *testing.T) {
+	t.Parallel()
+	c := newCondition("wait", newBroadcast())
+	err := fmt.Errorf("ask plugin %q for its stages: %w", "wait",
+		status.Error(codes.DeadlineExceeded, "no answer in time"))
+	c.fail(agentv1.Plugin_STATE_RESTARTING, err.Error(), restarting("wait", err))
+	require.Equal(t, `ask plugin "wait" for its stages: no answer in time`, c.detail)
+	require.Equal(t, `it ended and is started again: ask plugin "wait" for its stages: no answer in time`,
+		c.problem.reason)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/plugins/terraform/change"
+	"github.com/pipedeck/pipedeck/plugins/terraform/command"
 	"github.com/pipedeck/pipedeck/plugins/terraform/config"
 	"github.com/pipedeck/pipedeck/plugins/terraform/session"
 )
@@ -195,13 +196,14 @@ func (p *plugin) applyAt(ctx context.Context, req *executeRequest, found ready) 
 		req.Log.Success("Nothing to apply")
 		return nil
 	}
-	if err := touchedKey(name).Put(ctx, req.Client, true); err != nil {
-		return err
-	}
-	if err := startedKey(name).Put(ctx, req.Client, true); err != nil {
+	before, err := beforeApply(ctx, req, name)
+	if err != nil {
 		return err
 	}
 	if err := p.run(ctx, req, found); err != nil {
+		if changedNothing(err) {
+			return errors.Join(err, before.put(ctx, req, name))
+		}
 		return err
 	}
 	kept, err := p.files(req.Deployment.ID, name)
@@ -210,6 +212,43 @@ func (p *plugin) applyAt(ctx context.Context, req *executeRequest, found ready) 
 	}
 	kept.remove()
 	return appliedKey(name).Put(ctx, req.Client, true)
+}
+
+// progress is how far a deployment is at a deploy target.
+type progress struct {
+	// touched is that of the deployment, started that of the stage.
+	touched, started bool
+}
+
+// beforeApply notes that a stage begins to change a deploy target, and returns what was known before.
+func beforeApply(ctx context.Context, req *executeRequest, target string) (before progress, err error) {
+	if before.touched, _, err = touchedKey(target).Get(ctx, req.Client); err != nil {
+		return before, err
+	}
+	if before.started, _, err = startedKey(target).Get(ctx, req.Client); err != nil {
+		return before, err
+	}
+	return before, progress{true, true}.put(ctx, req, target)
+}
+
+func (p progress) put(ctx context.Context, req *executeRequest, target string) error {
+	if err := touchedKey(target).Put(ctx, req.Client, p.touched); err != nil {
+		return err
+	}
+	return startedKey(target).Put(ctx, req.Client, p.started)
+}
+
+// changedNothing is whether the program has refused to apply a plan: a rollback would undo what others have done.
+func changedNothing(err error) bool {
+	if errors.Is(err, session.ErrStale) {
+		return true
+	}
+	failure, is := command.AsFailure(err)
+	if !is {
+		return false
+	}
+	_, locked := failure.Lock()
+	return locked
 }
 
 // run applies a plan and shows what the program writes.

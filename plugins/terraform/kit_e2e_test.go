@@ -139,20 +139,25 @@ func (w *world) state(target string) (state struct {
 // tofu runs the program in its own directory with the state of a deploy target, as a person would.
 func (w *world) tofu(ctx context.Context, target string, c *sdktest.Commit, args ...string) string {
 	w.t.Helper()
+	cmd := exec.CommandContext(ctx, tofu(w.t), args...)
+	cmd.Dir = w.person(target, c)
+	output, err := cmd.CombinedOutput()
+	require.NoError(w.t, err, string(output))
+	return string(output)
+}
+
+// person is the directory of a person who works with the state of a deploy target.
+func (w *world) person(target string, c *sdktest.Commit) string {
+	w.t.Helper()
 	dir := copied(w.t, sdktest.Change{Target: c}).Target.Dir
 	path := filepath.Join(w.dir, "states", sdktest.ApplicationID, target, "terraform.tfstate")
 	require.NoError(w.t, os.WriteFile(filepath.Join(dir, "place_override.tf"),
 		[]byte("terraform {\n  backend \"local\" {\n    path = \""+path+"\"\n  }\n}\n"), 0o600))
-	for _, line := range [][]string{{"init", "-input=false"}, args} {
-		cmd := exec.CommandContext(ctx, tofu(w.t), line...)
-		cmd.Dir = dir
-		output, err := cmd.CombinedOutput()
-		require.NoError(w.t, err, string(output))
-		if &line[0] == &args[0] {
-			return string(output)
-		}
-	}
-	return ""
+	cmd := exec.CommandContext(w.t.Context(), tofu(w.t), "init", "-input=false")
+	cmd.Dir = dir
+	output, err := cmd.CombinedOutput()
+	require.NoError(w.t, err, string(output))
+	return dir
 }
 
 const (

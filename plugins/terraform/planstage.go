@@ -7,8 +7,10 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/pipedeck/pipedeck/plugins/sdk"
+	"github.com/pipedeck/pipedeck/plugins/terraform/command"
 	"github.com/pipedeck/pipedeck/plugins/terraform/config"
 	"github.com/pipedeck/pipedeck/plugins/terraform/session"
 )
@@ -76,12 +78,21 @@ func (p *plugin) open(ctx context.Context, req *executeRequest, source *session.
 	if err != nil {
 		return nil, err
 	}
+	place.Waits = func(lock command.Lock, most time.Duration) func() { return waits(ctx, req, lock, most) }
 	s, err := session.Open(ctx, place)
 	if err != nil {
 		return nil, err
 	}
 	req.Log.Infof("%s %s at commit %s%s", s.Program, s.Version, short(source.CommitHash), where(s))
 	return s, nil
+}
+
+// waits says that the stage waits for the lock of the state, and returns what to call when it does not any more.
+func waits(ctx context.Context, req *executeRequest, lock command.Lock, most time.Duration) func() {
+	req.Log.Infof("Waiting for the lock of the state, at most %s (lockTimeout): %s", most, lock)
+	// The log says it, too.
+	_ = req.Client.Display(ctx, "Waiting for the lock of "+lock.Who)
+	return func() { _ = req.Client.Display(ctx, "") }
 }
 
 // where says which state it is, where that is not plain.

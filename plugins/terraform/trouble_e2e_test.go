@@ -6,10 +6,14 @@
 package main
 
 import (
+	"bufio"
 	"context"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,8 +34,8 @@ func TestAPlanForAnotherStateIsRefused(t *testing.T) {
 	w.tofu(t.Context(), "here", c, "apply", "-auto-approve", "-replace=terraform_data.settings")
 	outcome := w.run(apply, "{}", change)
 	require.Equal(t, failed, outcome.Status)
-	require.Contains(t, outcome.Reason,
-		"the plan is stale: the state has changed since the plan was made (serial 1 then,")
+	require.Regexp(t, `the plan is stale: the state has changed since the plan was made \(serial \d+ then, \d+ now\)`,
+		outcome.Reason)
 	require.Contains(t, w.log(apply), "next step: deploy the commit again")
 	require.Equal(t, 1, w.counted())
 }
@@ -149,4 +153,71 @@ func TestTheReasonOfAFailedApplyIsTheErrorOfTheProgram(t *testing.T) {
 	require.Equal(t, "apply failed: Error: local-exec provisioner error (main.tf:2): Error running command 'echo boom; "+
 		"exit 3': exit status 3. Output: boom", outcome.Reason)
 	require.Equal(t, 1, strings.Count(w.log(apply), "terraform_data.first: Creating..."))
+}
+
+// hold has a person's program hold the lock of the state at the target "here" until release is called: it asks whether
+// to apply something.
+func (w *world) hold(c *sdktest.Commit) (release func()) {
+	w.t.Helper()
+	cmd := exec.CommandContext(w.t.Context(), tofu(w.t), "apply", "-no-color", "-replace=terraform_data.settings")
+	cmd.Dir = w.person("here", c)
+	asked, err := cmd.StdoutPipe()
+	require.NoError(w.t, err)
+	answer, err := cmd.StdinPipe()
+	require.NoError(w.t, err)
+	require.NoError(w.t, cmd.Start())
+	lines := bufio.NewScanner(asked)
+	for lines.Scan() && !strings.Contains(lines.Text(), "Only 'yes' will be accepted") {
+	}
+	return sync.OnceFunc(func() {
+		_, err := io.WriteString(answer, "no\n")
+		require.NoError(w.t, err)
+		_, _ = io.Copy(io.Discard, asked)
+		_ = cmd.Wait() // the answer makes it fail
+	})
+}
+
+// A stage that waits for a person says for whom, and goes on when that one is done.
+func TestAStageThatWaitsForTheLockNamesItsOwnerAndGoesOn(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	first := w.commit("1111111111", "{}", web("v1"))
+	require.Equal(t, succeeded, w.run(apply, "", sdktest.Change{Target: first}).Status)
+	w = w.next()
+	change := sdktest.Change{Running: first, Target: w.commit("2222222222", "{allowDestroy: always}", web("v2"))}
+	for _, stage := range []string{plan, apply} {
+		release := w.hold(first)
+		t.Cleanup(release)
+		ended := make(chan sdktest.Outcome, 1)
+		go func() { ended <- w.run(stage, "{}", change) }()
+		require.Eventually(t, func() bool { return strings.Contains(w.log(stage), "Waiting for the lock") },
+			20*time.Second, 10*time.Millisecond, stage)
+		require.Regexp(t, `at most 5m0s \(lockTimeout\): locked by \S+@\S+ since .* for OperationTypeApply \(lock \S+\)`,
+			w.log(stage))
+		require.Empty(t, ended)
+		release()
+		require.Equal(t, succeeded, (<-ended).Status, stage)
+		require.NotContains(t, w.log(stage), "Error acquiring")
+	}
+	require.Equal(t, 2, w.counted())
+}
+
+// What another person has done while a user decides is not undone: the deployment has changed nothing.
+func TestARollbackLeavesAloneWhatOthersHaveChangedSinceThePlan(t *testing.T) {
+	t.Parallel()
+	w, change := deployed(t, "{}")
+	ended := make(chan sdktest.Outcome, 1)
+	go func() { ended <- w.run(apply, "{}", change) }()
+	id := sdktest.StageID(apply)
+	w.Piped.WaitLog(t, id, "Waiting for approval")
+	w.tofu(t.Context(), "here", change.Running, "apply", "-auto-approve", "-replace=terraform_data.settings")
+	serial := w.state("here").Serial
+	w.Piped.Approve(id, "ann")
+	outcome := <-ended
+	require.Equal(t, failed, outcome.Status)
+	require.Contains(t, outcome.Reason, "the plan is stale: the state has changed since the plan was made")
+	require.Equal(t, succeeded, w.run(rollback, "", change).Status)
+	require.Contains(t, w.log(rollback), "Nothing to roll back: this deployment has changed nothing here")
+	require.Equal(t, serial, w.state("here").Serial)
+	require.Equal(t, 1, w.counted())
 }

@@ -40,7 +40,11 @@ func (c *cards) view() view.Card {
 }
 
 func (c *cards) withPlaces(v view.Card) view.Card {
-	v.Rows = append(v.Rows, c.place(keymap.ShowResources, "its resources in the cluster"))
+	words := "its resources in the cluster"
+	if !clustered(c.chosen.application(), c.link.deck.Environment()) {
+		words = "its resources"
+	}
+	v.Rows = append(v.Rows, c.place(keymap.ShowResources, words))
 	if c.open == firstCard {
 		v.Rows = append(v.Rows, c.place(keymap.ShowEnvironment, "the parts of the environment"))
 	}

@@ -35,7 +35,7 @@ func clustered(app *deckv1.Application, environment *deckv1.Environment) bool {
 		plugin, reached, _ := strings.Cut(target, "/")
 		return strings.HasPrefix(plugin, "kubernetes") ||
 			slices.ContainsFunc(environment.GetClusters(), func(c *deckv1.Cluster) bool {
-				return c.GetName() == reached
+				return c.GetName() == reached && c.GetKind() != noCluster
 			})
 	})
 }

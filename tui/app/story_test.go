@@ -224,10 +224,12 @@ func TestAnApplicationThatIsInNoClusterIsNotOpened(t *testing.T) {
 	t.Parallel()
 	m := waiting(t, 100, 40)
 	environment := decktest.Environment()
-	environment.Simulated, environment.Clusters = false, []*deckv1.Cluster{{Name: "local"}}
+	environment.Simulated = false
+	environment.Clusters = []*deckv1.Cluster{{Name: "local"}, {Name: "nowhere", Kind: noCluster}}
 	m.receive(environment)
 	app := decktest.Application()
-	for target, opens := range map[string]bool{"terraform/here": false, "kubernetes/prod": true, "own/local": true} {
+	for target, opens := range map[string]bool{"terraform/here": false, "terraform/nowhere": false,
+		"kubernetes/prod": true, "own/local": true} {
 		app.DeployTargets = []string{target}
 		m.receive(app)
 		reason := ""

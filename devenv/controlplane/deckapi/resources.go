@@ -99,8 +99,24 @@ func addDrift(r *deckv1.Resource, d *livestate.ResourceDrift) {
 		})
 	}
 	if n := len(r.GetFields()) + int(r.GetMoreFields()); n > 0 && r.GetDrift() == "" {
-		r.Drift = line.Count(n, "field") + " changed in Git since the last deployment"
+		r.Drift = line.Count(n, "field") + " " + howChanged(d)
 	}
+}
+
+// howChanged says which side of the fields has changed, where all of them are known and agree on that.
+func howChanged(d *livestate.ResourceDrift) string {
+	changes := map[livestate.FieldDrift_Change]bool{}
+	for _, f := range d.GetFields() {
+		changes[f.GetChange()] = true
+	}
+	switch {
+	case len(changes) != 1 || d.GetMoreFields() > 0:
+	case changes[livestate.FieldDrift_CHANGE_GIT]:
+		return "changed in Git since the last deployment"
+	case changes[livestate.FieldDrift_CHANGE_LIVE]:
+		return "changed live since the last deployment"
+	}
+	return "not as in Git"
 }
 
 func resourceCounts(c store.ResourceCounts) *deckv1.ResourceCounts {

@@ -55,14 +55,46 @@ func (f *Failure) Error() string {
 // Stale is whether the program refused a saved plan because the state is another one now.
 func (f *Failure) Stale() bool { return strings.Contains(f.Said, "Saved plan is stale") }
 
+const (
+	// lockError is the message of a program that does not get the lock of a state.
+	lockError = "Error acquiring the state lock"
+	// acquiring is what it writes while it waits for the lock.
+	acquiring = "Acquiring state lock"
+	// frame has what stands before a message.
+	frame = "╷│ \r\n"
+)
+
+// Refuses is whether output, or the beginning of it, has nothing but that the program does not get the lock of the state.
+func Refuses(output string) bool {
+	output = strings.TrimLeft(output, frame)
+	for strings.HasPrefix(output, acquiring) {
+		_, output, _ = strings.Cut(output, "\n")
+		output = strings.TrimLeft(output, frame)
+	}
+	output = strings.TrimPrefix(output, "Error: ")
+	return strings.HasPrefix(output, lockError) || strings.HasPrefix(lockError, output)
+}
+
+// Acquires is whether one line is of a program that waits for the lock of the state.
+func Acquires(line string) bool {
+	return strings.HasPrefix(line, acquiring) && strings.Count(line, "\n") <= 1
+}
+
 // Lock is who holds the lock of a state.
 type Lock struct{ ID, Path, Operation, Who, Created string }
+
+// String says who holds it, since when and what for, and what to do when no one does any more.
+func (l Lock) String() string {
+	return fmt.Sprintf("locked by %s since %s for %s (lock %s)\n"+
+		"next step: wait for it to end; if no one works with the state any more, run: tofu force-unlock %s",
+		l.Who, l.Created, l.Operation, l.ID, l.ID)
+}
 
 var lockLine = regexp.MustCompile(`(?m)^[│ ]*(ID|Path|Operation|Who|Created): +(\S.*?) *$`)
 
 // Lock returns the owner of the lock that the command did not get.
 func (f *Failure) Lock() (Lock, bool) {
-	if !strings.Contains(f.Said, "Error acquiring the state lock") {
+	if !strings.Contains(f.Said, lockError) {
 		return Lock{}, false
 	}
 	var lock Lock

@@ -48,9 +48,9 @@ func (s *Session) Apply(ctx context.Context, plan *Plan, output io.Writer) error
 		return err
 	}
 	flags := s.Source.App.CommandFlags
-	args := []string{"apply", "-input=false", "-no-color", s.lockTimeout()}
+	args := []string{"apply", "-input=false", "-no-color"}
 	args = append(append(append(args, flags.Shared...), flags.Apply...), plan.File)
-	_, err := s.runner.Run(ctx, command.Command{Args: args, Env: s.Source.App.CommandEnvs.Apply, Output: output,
+	_, err := s.locking(ctx, command.Command{Args: args, Env: s.Source.App.CommandEnvs.Apply, Output: output,
 		Changes: true, LeftAlone: GoesOn})
 	if failure, is := command.AsFailure(err); is && failure.Stale() {
 		return fmt.Errorf("%w: the state has changed since the plan was made", ErrStale)

@@ -61,7 +61,11 @@ func (s *Session) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 	if err := os.WriteFile(opts.File, nil, 0o600); err != nil {
 		return nil, fmt.Errorf("save the plan: %w", err)
 	}
-	made, err := s.runner.Run(ctx, command.Command{Args: s.planArgs(opts), Env: s.Source.App.CommandEnvs.Plan,
+	run := s.locking
+	if opts.Unlocked {
+		run = s.runner.Run
+	}
+	made, err := run(ctx, command.Command{Args: s.planArgs(opts), Env: s.Source.App.CommandEnvs.Plan,
 		Output: opts.Output, Codes: []int{codeChanges}})
 	if err != nil {
 		return nil, err
@@ -81,8 +85,6 @@ func (s *Session) planArgs(opts PlanOptions) []string {
 	args := []string{"plan", "-input=false", "-no-color", "-detailed-exitcode", "-out=" + opts.File}
 	if opts.Unlocked {
 		args = append(args, "-lock=false")
-	} else {
-		args = append(args, s.lockTimeout())
 	}
 	args = append(append(append(args, opts.Extra...), flags.Shared...), flags.Plan...)
 	for _, entry := range s.vars() {

@@ -10,16 +10,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/plugins/terraform/command"
 	"github.com/pipedeck/pipedeck/plugins/terraform/config"
 	"github.com/pipedeck/pipedeck/plugins/terraform/module"
 )
-
-// defaultLockTimeout is how long commands wait for the lock of a state.
-const defaultLockTimeout = 5 * time.Minute
 
 // Source is an application at one commit.
 type Source = sdk.Source[config.Application]
@@ -41,6 +37,8 @@ type Place struct {
 	WorkDir string
 	// DataDir is where the program keeps modules and providers; empty is the directory of the application.
 	DataDir string
+	// Waits is called when a command waits for the lock of the state; nil for no one.
+	Waits Waits
 }
 
 // Session is an application at one deploy target.
@@ -176,11 +174,6 @@ func (s *Session) createStep() string {
 		step += ", or create it: tofu workspace new " + s.Workspace
 	}
 	return step
-}
-
-func (s *Session) lockTimeout() string {
-	timeout := cmp.Or(s.Source.App.LockTimeout.Std(), defaultLockTimeout)
-	return "-lock-timeout=" + timeout.String()
 }
 
 // Hide keeps more texts out of errors and logs.
