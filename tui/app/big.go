@@ -27,7 +27,7 @@ func (m *model) renderBig(width, height int) string {
 	if m.input.ignoring {
 		v.Said = []string{m.drawFooter(width)}
 	} else if m.toast.text != "" || m.link.banner(m.host) != "" || m.typing() != nil ||
-		m.host.caption.Text != "" {
+		m.host.caption != nil {
 		v.Said = m.drawStatus(width, height/2)
 	}
 	v.Hint = m.host.key(keymap.Help) + " help   " + m.host.key(keymap.Quit) + " leaves"
