@@ -101,3 +101,12 @@ func (h *host) drawCaption(width int) []string {
 	return view.Caption{Theme: h.theme, Text: text.Line(c.GetText()), Step: int(c.GetStep()), Steps: int(c.GetSteps()),
 		Hint: hint}.Draw(width)
 }
+
+// captionRows is how many rows a story needs besides that of the status.
+func (h *host) captionRows(width int) int {
+	rows := len(h.drawCaption(width))
+	if rows > 0 && h.cfg.Playback == nil {
+		rows-- // else the line of the recorded session stands there
+	}
+	return rows
+}
