@@ -77,14 +77,14 @@ func TestWhoAttachesReadsTheCaptionAndKeepsTheFocus(t *testing.T) {
 	server.Publish(append(decktest.Running(), &deckv1.Caption{Text: "Each plugin is a process.", Step: 1, Steps: 2,
 		Focus: &deckv1.CaptionFocus{Step: 1, Pane: string(keymap.Plugins)}})...)
 	o := session{client: dial(t, server), width: 100, height: 30, saveDir: t.TempDir()}
-	s := o.start(t, context.Background())
-	s.seesText("> Each plugin is a process.", "step 1 of 2", "Deployment ")
+	ctx, leave := context.WithCancel(t.Context())
+	s := o.start(t, ctx)
+	s.seesText("> Each plugin is a process.", "step 1 of 2", "━ 2 Deployment")
 	s.losesText("press . to go on")
 	server.Publish(&deckv1.Caption{})
 	s.losesText("Each plugin is a process.")
-	s.types("q")
-	s.seesText("Leave")
-	s.types("l")
-	_, err := s.ends()
+	leave()
+	outcome, err := s.ends()
 	require.NoError(t, err)
+	require.Equal(t, Interrupted, outcome)
 }

@@ -206,9 +206,9 @@ func TestAStageIsShownOfTheDeploymentThatTheEditBegan(t *testing.T) {
 	require.NoError(t, p.Run(t.Context()))
 	<-captions
 	shown := <-captions
-	require.Equal(t, "canary", shown.Stage)
-	require.Equal(t, decktest.Succeeded().GetId(), shown.After)
-	require.Empty(t, shown.Commit)
+	require.Equal(t, "canary", shown.GetFocus().GetStage())
+	require.Equal(t, decktest.Succeeded().GetId(), shown.GetFocus().GetAfterDeploymentId())
+	require.Empty(t, shown.GetFocus().GetCommit())
 }
 
 func TestThePluginOfAStoryIsEditedInItsDirectory(t *testing.T) {
