@@ -4,7 +4,6 @@
 package controlplane_test
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -13,7 +12,6 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/devenv/recorder"
-	"github.com/pipedeck/pipedeck/devenv/sessionfile"
 )
 
 func (p *plane) says(t *testing.T, c *deckv1.Caption) error {
@@ -50,13 +48,8 @@ func TestTheCaptionOfAStoryReachesAllWhoWatchAndTheRecording(t *testing.T) {
 	p.stop()
 	require.NoError(t, <-ended)
 	replayed, film := played(t, file)
-	content, err := os.Open(file)
-	require.NoError(t, err)
-	defer content.Close()
-	session, err := sessionfile.Read(content, 0)
-	require.NoError(t, err)
 	var said []string
-	for _, record := range session.Records {
+	for _, record := range sessionOf(t, file).Records {
 		if c := record.GetEvent().GetCaption(); c != nil {
 			said = append(said, c.GetText())
 			film.Seek(record.GetAt().AsDuration())
