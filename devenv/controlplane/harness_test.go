@@ -152,6 +152,7 @@ type view struct {
 	// Plugins of the first piped by name, those of others by "<piped id>/<name>".
 	plugins map[string]*deckv1.Plugin
 	logs    map[string]string
+	caption *deckv1.Caption
 	synced  int
 	resets  int
 	// Every status that a deployment or stage went through, by id.
@@ -171,6 +172,7 @@ func (p *plane) watch(t *testing.T, logs bool) *view {
 func (v *view) forget() {
 	v.components, v.applications = map[string]*deckv1.Component{}, map[string]*deckv1.Application{}
 	v.deployments, v.plugins = map[string]*deckv1.Deployment{}, map[string]*deckv1.Plugin{}
+	v.caption = nil
 	v.logs, v.pipeds = map[string]string{}, map[string]*deckv1.Piped{}
 }
 
@@ -196,6 +198,8 @@ func (v *view) take(e *deckv1.Event) {
 		v.environment = k.Environment
 	case *deckv1.Event_Component:
 		v.components[k.Component.GetName()] = k.Component
+	case *deckv1.Event_Caption:
+		v.caption = k.Caption
 	case *deckv1.Event_Application:
 		v.applications[k.Application.GetId()] = k.Application
 	case *deckv1.Event_Deployment:

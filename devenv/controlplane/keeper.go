@@ -29,8 +29,8 @@ var unkept = map[string]bool{
 	"ReportApplicationLiveState": true, "ReportApplicationLiveStateEvents": true,
 	// Actions of the moment.
 	"OpenApplication": true, "LookAtApplication": true, "RestartPlugin": true, "Shutdown": true, "Encrypt": true,
-	"ChangeBreakpoints": true,
-	"Resolve":           true, "Provide": true, "Check": true,
+	"ChangeBreakpoints": true, "ShowCaption": true,
+	"Resolve": true, "Provide": true, "Check": true,
 }
 
 // reading begins the names of methods that read.

@@ -16,8 +16,8 @@ const (
 	maxBurst = 2 * time.Second
 )
 
-// marks are the times after begin at which the state of a deployment, a stage, a plugin or a component changes, or a
-// problem begins or ends, in order. Changes that follow each other at once are one, at the time of the last.
+// marks are the times after begin at which the state of a deployment, a stage, a plugin or a component changes, a
+// problem begins or ends, or a story says something else, in order. Changes that follow each other at once are one, at the time of the last.
 func marks(records []*deckv1.SessionRecord, begin time.Duration) []time.Duration {
 	known := map[string]string{}
 	var all []time.Duration
@@ -52,6 +52,8 @@ func notable(event *deckv1.Event) (key, value string) {
 		value = kind.Problem.GetReason()
 	case *deckv1.Event_Deployment:
 		value = deploymentValue(kind.Deployment)
+	case *deckv1.Event_Caption:
+		value = kind.Caption.GetText()
 	case *deckv1.Event_Removed:
 		return "gone", kind.Removed.GetProblemId() + " " + kind.Removed.GetApplicationId()
 	default:

@@ -170,8 +170,8 @@ func (p *Player) Skip(by time.Duration) { p.change(func(at time.Duration) { p.mo
 // Seek moves to a position.
 func (p *Player) Seek(to time.Duration) { p.change(func(time.Duration) { p.move(to) }) }
 
-// NextEvent moves to the next time at which a deployment, a stage, a plugin or a problem changes; to the end when there
-// is none.
+// NextEvent moves to the next time at which a deployment, a stage, a plugin, a problem or the caption of a story
+// changes; to the end when there is none.
 func (p *Player) NextEvent() {
 	p.change(func(at time.Duration) {
 		i := sort.Search(len(p.marks), func(i int) bool { return p.marks[i] > at })

@@ -189,17 +189,7 @@ func (s *Server) WatchResources(r *deckv1.WatchResourcesRequest,
 			now = sent
 		}
 		was = of
-		response := &deckv1.WatchResourcesResponse{Complete: true}
-		for _, id := range slices.Sorted(maps.Keys(now)) {
-			if sent[id] != now[id] {
-				response.Resources = append(response.Resources, now[id])
-			}
-		}
-		for _, id := range slices.Sorted(maps.Keys(sent)) {
-			if now[id] == nil {
-				response.Removed = append(response.Removed, id)
-			}
-		}
+		response := difference(sent, now)
 		sent = now
 		if first || len(response.GetResources()) > 0 || len(response.GetRemoved()) > 0 {
 			if err := stream.Send(response); err != nil {
@@ -212,6 +202,22 @@ func (s *Server) WatchResources(r *deckv1.WatchResourcesRequest,
 			return stream.Context().Err()
 		}
 	}
+}
+
+// difference is how resources differ from those that were sent.
+func difference(sent, now map[string]*deckv1.Resource) *deckv1.WatchResourcesResponse {
+	response := &deckv1.WatchResourcesResponse{Complete: true}
+	for _, id := range slices.Sorted(maps.Keys(now)) {
+		if sent[id] != now[id] {
+			response.Resources = append(response.Resources, now[id])
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(sent)) {
+		if now[id] == nil {
+			response.Removed = append(response.Removed, id)
+		}
+	}
+	return response
 }
 
 // resources are those of an application at the position, and what is closed when there may be others. They are not read

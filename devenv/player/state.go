@@ -114,6 +114,8 @@ func keyOf(event *deckv1.Event) string {
 		return pluginKey(kind.Plugin.GetPipedId(), kind.Plugin.GetName())
 	case *deckv1.Event_Problem:
 		return "g " + kind.Problem.GetId()
+	case *deckv1.Event_Caption:
+		return "h"
 	}
 	return ""
 }

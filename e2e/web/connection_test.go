@@ -62,7 +62,7 @@ func TestAPageThatMissedTooMuchBeginsAgainWithoutAFlicker(t *testing.T) {
 	s.unlisten()
 	b.shows("#notice", "Reconnecting…")
 	for step := range 600 {
-		s.page.ShowStory(page.Story{Text: "On and on", Step: step + 1, Steps: 600})
+		s.deck.Publish(&deckv1.Caption{Text: "On and on", Step: int32(step + 1), Steps: 600})
 	}
 	s.again(s.listen(s.address))
 	b.shows("#step", "step 600 of 600")

@@ -160,10 +160,10 @@ func TestTheCaptionOfAStoryIsOnThePage(t *testing.T) {
 	b := open(t, laptop, s.url())
 	b.ready()
 	require.True(t, js[bool](b, "document.querySelector('#story').hidden"))
-	s.page.ShowStory(page.Story{Text: "A canary takes a tenth", Step: 2, Steps: 5, Awaits: "n continues"})
+	s.deck.Publish(&deckv1.Caption{Text: "A canary takes a tenth", Step: 2, Steps: 5, Awaits: "n continues"})
 	b.shows("#story", "A canary takes a tenth")
 	require.Equal(t, "step 2 of 5\nn continues", js[string](b, "document.querySelector('#step').innerText"))
-	s.page.ShowStory(page.Story{})
+	s.deck.Publish(&deckv1.Caption{})
 	b.waits("document.querySelector('#story').hidden")
 }
 
@@ -215,7 +215,7 @@ func TestNothingThatOthersWriteBecomesMarkup(t *testing.T) {
 		"pipedeck/analysis-series": `[{"name":"` + strings.ReplaceAll(evil, `"`, `\"`) + `","points":[{"value":1}]}]`}})
 	d.Stages[6].Plugin = "analysis"
 	s.deck.Publish(d)
-	s.page.ShowStory(page.Story{Text: evil, Step: 1, Steps: 2, Awaits: evil})
+	s.deck.Publish(&deckv1.Caption{Text: evil, Step: 1, Steps: 2, Awaits: evil})
 	b := open(t, look{width: 1920, height: 1080, scheme: "light"}, s.url())
 	b.shows("#lines", evil)
 	for _, place := range []string{"#name", "#applications", "#deployment", "#log-title", "#stage", "#plugins",

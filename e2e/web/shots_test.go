@@ -64,7 +64,7 @@ func TestPicturesForEyes(t *testing.T) {
 				js[any](b, fmt.Sprintf("location.hash = %q, null", scene.fragment))
 			}
 			if name == "analysis" {
-				s.page.ShowStory(page.Story{Text: "The canary is compared with what runs", Step: 3, Steps: 7,
+				s.deck.Publish(&deckv1.Caption{Text: "The canary is compared with what runs", Step: 3, Steps: 7,
 					Awaits: "n continues"})
 				b.shows("#stage-body", "latency")
 			}

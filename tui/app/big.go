@@ -27,8 +27,8 @@ func (m *model) renderBig(width, height int) string {
 	if m.input.ignoring {
 		v.Said = []string{m.drawFooter(width)}
 	} else if m.toast.text != "" || m.link.banner(m.host) != "" || m.typing() != nil ||
-		m.host.caption.Text != "" {
-		v.Said = m.drawStatus(width, height/2)
+		m.host.caption != nil {
+		v.Said = m.drawStatus(width, height/2, "")
 	}
 	v.Hint = m.host.key(keymap.Help) + " help   " + m.host.key(keymap.Quit) + " leaves"
 	if m.screen.focus == keymap.Log {

@@ -71,7 +71,7 @@ func (c *cards) settle() tea.Cmd {
 	if of == nil || of != deck.Newest(of.GetApplicationId()) {
 		c.open = ""
 	}
-	byItself := c.host.cfg.Guide == nil // a story says what comes next
+	byItself := c.host.cfg.Guide == nil && c.host.caption == nil // a story says what comes next
 	if byItself && c.open == "" && !c.reading() && c.trouble() == "" && succeeded(newest) {
 		c.begin(newest)
 	}

@@ -23,17 +23,26 @@ import (
 // it.
 type Film struct {
 	model *model
-	logs  Logs
+	reel  Reel
 	now   time.Time
 	// due are messages for later, the earliest first.
 	due []dueMsg
 	// sent are messages for now.
 	sent []tea.Msg
 	log  *filmedLog
+	// watch is that of the resources on the screen, which has so much of them; nil for none.
+	watch *resourceWatch
+	lives map[string]*deckv1.Resource
 }
 
-// Logs returns the log of a stage at the present time of a film. complete says that the stage has ended.
-type Logs func(deployment, stage string) (blocks []*deckv1.LogBlock, truncated, complete bool)
+// Reel is what the deck API streams besides its events, at the present time of a film.
+type Reel interface {
+	// Log is the log of a stage. complete says that the stage has ended.
+	Log(deployment, stage string) (blocks []*deckv1.LogBlock, truncated, complete bool)
+	// Resources are those of an application, by their ids, and how they differ from those that are known.
+	Resources(application string, known map[string]*deckv1.Resource) (map[string]*deckv1.Resource,
+		*deckv1.WatchResourcesResponse)
+}
 
 // dueMsg is a message and its time.
 type dueMsg struct {
@@ -49,13 +58,13 @@ type filmedLog struct {
 }
 
 // NewFilm returns the UI in a terminal of so many columns and rows at a time, before anything has come. Of the
-// configuration, Client answers single requests, and there is neither Playback nor Guide.
-func NewFilm(ctx context.Context, cfg Config, columns, rows int, at time.Time, logs Logs) (*Film, error) {
+// configuration, Client answers single requests, and there is neither Playback nor Guide: a story moves the focus as it did.
+func NewFilm(ctx context.Context, cfg Config, columns, rows int, at time.Time, reel Reel) (*Film, error) {
 	look, err := theme.FromEnvironment(cfg.Environ)
 	if err != nil {
 		return nil, err
 	}
-	f := &Film{logs: logs, now: at}
+	f := &Film{reel: reel, now: at}
 	m := newModel(cfg, look, newWork(ctx), clock{now: func() time.Time { return f.now }, after: never})
 	m.host.film, m.host.send = f, func(msg tea.Msg) { f.sent = append(f.sent, msg) }
 	f.model = m
@@ -88,6 +97,7 @@ func (f *Film) Show(at time.Time, events []*deckv1.Event) error {
 	}
 	f.take(eventsMsg{clean})
 	f.grow()
+	f.live()
 	return f.err()
 }
 
@@ -171,6 +181,33 @@ func (f *Film) closeLog() error {
 	return closed.buffer.Close()
 }
 
+// follow shows the resources of an application in place of those before.
+func (f *Film) follow(w *resourceWatch) tea.Cmd {
+	f.watch, f.lives = w, nil
+	return func() tea.Msg { return f.changed(true) }
+}
+
+// live brings the resources on the screen up to date.
+func (f *Film) live() {
+	if f.watch != nil && f.watch.ctx.Err() == nil {
+		if msg := f.changed(false); msg != nil {
+			f.take(msg)
+		}
+	}
+}
+
+// changed is what has changed of the resources; nil when nothing has, unless it is the first look.
+func (f *Film) changed(first bool) tea.Msg {
+	now, response := f.reel.Resources(f.watch.application, f.lives)
+	f.lives = now
+	if !first && len(response.GetResources())+len(response.GetRemoved()) == 0 {
+		return nil
+	}
+	response = proto.CloneOf(response)
+	text.CleanMessage(response)
+	return resourcesMsg{watch: f.watch, response: response}
+}
+
 // grow brings the log on the screen up to date.
 func (f *Film) grow() {
 	if msg := f.fresh(); msg != nil {
@@ -184,7 +221,7 @@ func (f *Film) fresh() tea.Msg {
 	if l == nil || l.ctx.Err() != nil {
 		return nil
 	}
-	blocks, truncated, complete := f.logs(l.key.deployment, l.key.stage)
+	blocks, truncated, complete := f.reel.Log(l.key.deployment, l.key.stage)
 	if l.followed && len(blocks) == l.taken && complete == l.complete {
 		return nil
 	}

@@ -57,13 +57,10 @@ func (c Config) interrupted(ctx context.Context) (context.Context, context.Cance
 // terminal alone.
 func (c Config) withoutHost() Config {
 	c.ReadOnly = cmp.Or(c.ReadOnly, guestReason)
-	c.Flags, c.Command, c.Manifests, c.Files, c.Share = "", nil, nil, Files{}, nil
+	c.Flags, c.Command, c.Manifests, c.Files, c.Share, c.Guide = "", nil, nil, Files{}, nil, nil
 	c.Keys, c.Commander = keymap.File{}, "guest"
 	if c.Environ == nil {
 		c.Environ = []string{}
-	}
-	if c.Guide != nil {
-		c.Guide = &Guide{Captions: c.Guide.Captions}
 	}
 	return c
 }

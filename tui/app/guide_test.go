@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/decktest"
 	"github.com/pipedeck/pipedeck/tui/keymap"
 )
@@ -17,21 +18,23 @@ func TestTheCaptionsOfAStoryStandAboveTheKeysAndAKeyGoesOn(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)
 	server.Publish(decktest.Running()...)
-	captions, next := make(chan Caption, 4), make(chan struct{}, 4)
+	next := make(chan struct{}, 4)
 	o := session{client: dial(t, server), width: 100, height: 30, saveDir: t.TempDir(),
-		guide: &Guide{Captions: captions, Next: func() { next <- struct{}{} }}}
+		guide: &Guide{Next: func() { next <- struct{}{} }}}
 	s := o.start(t, context.Background())
-	captions <- Caption{Text: "Each plugin is a process.", Step: 1, Steps: 2, Awaits: "plugin wait RUNNING",
-		Show: keymap.Plugins}
+	plugins := &deckv1.CaptionFocus{Step: 1, Pane: string(keymap.Plugins)}
+	server.Publish(&deckv1.Caption{Text: "Each plugin is a process.", Step: 1, Steps: 2,
+		Awaits: "plugin wait RUNNING", Focus: plugins})
 	s.seesText("> Each plugin is a process.", "step 1 of 2", "waits for plugin wait RUNNING")
 	s.types(".x") // the first does nothing while the story waits
 	s.seesText("x does nothing here", "> Each plugin is a process.")
-	captions <- Caption{Text: "Each plugin is a process.", Step: 1, Steps: 2}
+	server.Publish(&deckv1.Caption{Text: "Each plugin is a process.", Step: 1, Steps: 2, Focus: plugins})
 	s.seesText("step 1 of 2", "press . to go on", ". next")
 	require.Empty(t, next)
 	s.types(".")
 	<-next
-	captions <- Caption{Text: "The end.", Step: 2, Steps: 2, Show: keymap.Deployment}
+	server.Publish(&deckv1.Caption{Text: "The end.", Step: 2, Steps: 2,
+		Focus: &deckv1.CaptionFocus{Step: 2, Pane: string(keymap.Deployment)}})
 	s.seesText("> The end.", "step 2 of 2")
 	s.losesText("Each plugin is a process.")
 	s.types("a")
@@ -47,17 +50,17 @@ func TestAStoryShowsAStageOnceItHasBegun(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)
 	server.Publish(decktest.Running()...)
-	captions := make(chan Caption, 4)
-	o := session{client: dial(t, server), width: 100, height: 30, saveDir: t.TempDir(),
-		guide: &Guide{Captions: captions}}
+	o := session{client: dial(t, server), width: 100, height: 30, saveDir: t.TempDir(), guide: &Guide{}}
 	s := o.start(t, context.Background())
 	canary := decktest.Canary()
-	captions <- Caption{Text: "All of it.", Step: 1, Steps: 3, Show: keymap.Inspector, Application: "hello-world",
-		Stage: "K8S_CANARY_ROLLOUT", Commit: canary.GetCommit().GetHash()}
+	server.Publish(&deckv1.Caption{Text: "All of it.", Step: 1, Steps: 3, Focus: &deckv1.CaptionFocus{Step: 1,
+		Pane: string(keymap.Inspector), Application: "hello-world", Stage: "K8S_CANARY_ROLLOUT",
+		Commit: canary.GetCommit().GetHash()}})
 	s.seesText("Stage K8S_CANARY_ROLLOUT: ", "> All of it.")
 
-	captions <- Caption{Text: "The next commit.", Step: 2, Steps: 3, Show: keymap.Inspector, Application: "hello-world",
-		Stage: "WAIT_APPROVAL", Commit: "0123456789", After: canary.GetId()}
+	server.Publish(&deckv1.Caption{Text: "The next commit.", Step: 2, Steps: 3, Focus: &deckv1.CaptionFocus{Step: 2,
+		Pane: string(keymap.Inspector), Application: "hello-world", Stage: "WAIT_APPROVAL", Commit: "0123456789",
+		AfterDeploymentId: canary.GetId()}})
 	s.seesText("> The next commit.", "Stage K8S_CANARY_ROLLOUT: ")
 	next := decktest.Canary()
 	next.Id, next.CreatedAt, next.Commit.Hash = "next", decktest.At(90), "0123456789"
@@ -66,4 +69,22 @@ func TestAStoryShowsAStageOnceItHasBegun(t *testing.T) {
 	s.types("q")
 	_, err := s.ends()
 	require.NoError(t, err)
+}
+
+func TestWhoAttachesReadsTheCaptionAndKeepsTheFocus(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	server.Publish(append(decktest.Running(), &deckv1.Caption{Text: "Each plugin is a process.", Step: 1, Steps: 2,
+		Focus: &deckv1.CaptionFocus{Step: 1, Pane: string(keymap.Plugins)}})...)
+	o := session{client: dial(t, server), width: 100, height: 30, saveDir: t.TempDir()}
+	ctx, leave := context.WithCancel(t.Context())
+	s := o.start(t, ctx)
+	s.seesText("> Each plugin is a process.", "step 1 of 2", "━ 2 Deployment")
+	s.losesText("press . to go on")
+	server.Publish(&deckv1.Caption{})
+	s.losesText("Each plugin is a process.")
+	leave()
+	outcome, err := s.ends()
+	require.NoError(t, err)
+	require.Equal(t, Interrupted, outcome)
 }

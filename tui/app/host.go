@@ -9,6 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/keymap"
 	"github.com/pipedeck/pipedeck/tui/theme"
 )
@@ -29,8 +30,10 @@ type host struct {
 	now time.Time
 	// known is until when the screen shows what the environment is doing: now, or when it was last heard of.
 	known time.Time
-	// caption is the present one of the story.
-	caption Caption
+	// caption is the present one of the story; nil for no story. focused is the step whose wish was shown last; 0 for
+	// none.
+	caption *deckv1.Caption
+	focused int32
 	// film is what the screen is drawn for instead of a terminal; nil for a terminal.
 	film *Film
 }

@@ -139,8 +139,6 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 		return m.leaving.crash(msg.err)
 	case interruptMsg:
 		return m.leaving.leave(Interrupted)
-	case captionMsg:
-		guide(m.host, Caption(msg))
 	default:
 		if m.link.take(msg) {
 			return m.leaving.leave(EnvironmentGone)

@@ -34,7 +34,7 @@ func (n Notices) of(d *state.Deck, toast *toast) tea.Cmd {
 	return toast.say(text.Line(strings.Join(lines, "; ")), true)
 }
 
-// beginNotices shows what the program and the story say, until the UI ends.
+// beginNotices shows what the program says, until the UI ends.
 func beginNotices(work *work, cfg Config, send func(tea.Msg)) {
 	work.spawn(func(ctx context.Context) { passNotices(ctx, cfg.Notices.News, send) })
 	if cfg.Guest != nil {
@@ -42,9 +42,6 @@ func beginNotices(work *work, cfg Config, send func(tea.Msg)) {
 	}
 	if cfg.Share != nil {
 		work.spawn(func(ctx context.Context) { cfg.Share.pass(ctx, send) })
-	}
-	if cfg.Guide != nil {
-		work.spawn(func(ctx context.Context) { cfg.Guide.pass(ctx, send) })
 	}
 }
 

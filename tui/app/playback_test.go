@@ -11,6 +11,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/require"
 
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/keymap"
 	"github.com/pipedeck/pipedeck/tui/logbuf"
 )
 
@@ -53,4 +55,24 @@ func TestWhatIsSaidInBigModeStandsAboveTheLineOfARecordedSession(t *testing.T) {
 	lines := strings.Split(ansi.Strip(m.View().Content), "\n")
 	require.Contains(t, lines[22], "something was said")
 	require.Contains(t, lines[23], "plays 2x")
+}
+
+func TestTheCaptionOfARecordedStoryStandsAboveTheLineOfTheSession(t *testing.T) {
+	t.Parallel()
+	for name, environ := range map[string][]string{"main": nil, "big": {bigMode}} {
+		for _, size := range [][2]int{{80, 24}, {120, 36}, {60, 16}} {
+			m := waiting(t, size[0], size[1], environ...)
+			m.host.cfg.Playback = halfway{}
+			m.Update(eventsMsg{[]*deckv1.Event{{Kind: &deckv1.Event_Caption{Caption: &deckv1.Caption{
+				Text: "The stage waits.", Step: 2, Steps: 5, Awaits: "hello-world SUCCESS",
+				Focus: &deckv1.CaptionFocus{Step: 2, Pane: string(keymap.Log)}}}}}})
+			require.Equal(t, keymap.Log, m.screen.focus, "a recorded story shows what it is about")
+			lines := strings.Split(ansi.Strip(m.View().Content), "\n")
+			require.Len(t, lines, size[1], name)
+			screen := strings.Join(lines, "\n")
+			require.Regexp(t, `> The stage waits\.(?s:.*)plays 2x  1:05 of 2:10`, screen, name)
+			require.Equal(t, 1, strings.Count(screen, "plays 2x"), name)
+			require.Equal(t, 1, strings.Count(screen, "The stage waits."), name)
+		}
+	}
 }

@@ -45,7 +45,7 @@ func (m *model) render() string {
 	case m.screen.small():
 		return m.overlays.draw(m.host.theme, m.renderSmall(), width, height)
 	}
-	caption := max(0, len(m.host.drawCaption(width))-1) // lines besides that of the status
+	caption := m.host.captionRows(width)
 	l := arrange(width, height-caption, m.demand())
 	if m.screen.main {
 		l.giveCard(m.cards.height)
@@ -53,7 +53,7 @@ func (m *model) render() string {
 	l.status.y, l.footer.y = l.status.y+caption, l.footer.y+caption
 	parts := []part{{l.header, m.link.header(m.host, m.screen.main).Draw(width)}}
 	parts = append(parts, m.drawBody(l)...)
-	said := m.drawStatus(width, height/2)
+	said := m.drawStatus(width, height/2, m.host.drawPlayback(width))
 	parts = append(parts, part{l.status, said[len(said)-1]}, part{l.footer, m.drawFooter(width)})
 	return m.overlays.draw(m.host.theme, cover(compose(height, parts), said, l.status.y), width, height)
 }
@@ -135,15 +135,16 @@ func (l *link) header(h *host, main bool) view.Header {
 	return header
 }
 
-// drawStatus draws what is said above the footer, in up to most lines.
-func (m *model) drawStatus(width, most int) []string {
+// drawStatus draws what is said above the footer, in up to most lines; playback is the line of a recorded session, which
+// is empty where it stands elsewhere.
+func (m *model) drawStatus(width, most int, playback string) []string {
 	e := m.link.deck.Environment()
 	status := view.Status{
 		Theme: m.host.theme, Toast: m.toast.text, Bad: m.toast.bad, Remark: m.toast.remark,
 		Simulated: e.GetSimulated(), Repository: e.GetRepository(), Edit: e.GetEditHint(), Live: e.GetLive(),
 		Unread: m.link.deck.RepositoryUnread(),
 	}
-	status.Playback = m.host.drawPlayback(width)
+	status.Playback = playback
 	status.Caption = m.host.drawCaption(width)
 	if line := m.typing(); line != nil {
 		status.Typing = line.says

@@ -123,6 +123,9 @@ func (p *resourcesPane) settle(shown bool) tea.Cmd {
 	if p.of != app {
 		p.of, p.at, p.id, p.opened = app, 0, "", false
 	}
+	if p.host.film != nil {
+		return p.host.film.follow(watch)
+	}
 	client, send := p.link.client, p.host.send
 	return p.host.work.do(func(context.Context) tea.Msg {
 		watch.run(client, send)

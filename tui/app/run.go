@@ -34,7 +34,7 @@ type Config struct {
 	Notices Notices
 	// Playback moves through the recorded session that Client shows; nil for an environment.
 	Playback Playback
-	// Guide leads through a story; nil for none.
+	// Guide makes the user the viewer of the story that is played; nil for everyone else.
 	Guide *Guide
 	// Commander is who approves, skips and cancels, as shown in logs; default $USER.
 	Commander string

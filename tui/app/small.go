@@ -19,7 +19,7 @@ func (m *model) renderSmall() string {
 	if !m.screen.tabbed() {
 		said := []string{m.drawFooter(width)} // the only line there: what the user has to know now, else the keys
 		if m.toast.text != "" || m.link.banner(m.host) != "" || m.typing() != nil {
-			said = m.drawStatus(width, height-2)
+			said = m.drawStatus(width, height-2, "")
 		}
 		return cover(compose(height, m.drawTiny(width, height, said[len(said)-1])), said, height-1)
 	}
@@ -34,7 +34,7 @@ func (m *model) renderSmall() string {
 	body.height -= card.height
 	parts = append(parts, m.panes.drawAlone(&m.screen, body)...)
 	parts = append(parts, m.cards.parts(card)...)
-	said := m.drawStatus(width, height/2)
+	said := m.drawStatus(width, height/2, m.host.drawPlayback(width))
 	parts = append(parts, part{rect{0, height - 2, width, 1}, said[len(said)-1]},
 		part{rect{0, height - 1, width, 1}, m.drawFooter(width)})
 	return cover(compose(height, parts), said, height-2)

@@ -98,7 +98,8 @@ func (s *Server) Dial(t testing.TB) deckv1.DeckServiceClient {
 	return deckv1.NewDeckServiceClient(connection)
 }
 
-// Publish sends objects: Environment, Component, Application, Deployment, Plugin, Removed, LogBlock, Synced or Reset.
+// Publish sends objects: Environment, Component, Application, Deployment, Plugin, Caption, Removed, LogBlock, Synced
+// or Reset.
 func (s *Server) Publish(objects ...proto.Message) {
 	s.change(func() {
 		for _, object := range objects {
@@ -198,6 +199,8 @@ func event(object proto.Message) *deckv1.Event {
 		e.Kind = &deckv1.Event_Piped{Piped: x}
 	case *deckv1.Problem:
 		e.Kind = &deckv1.Event_Problem{Problem: x}
+	case *deckv1.Caption:
+		e.Kind = &deckv1.Event_Caption{Caption: x}
 	case *deckv1.Removed:
 		e.Kind = &deckv1.Event_Removed{Removed: x}
 	case *deckv1.Reset:

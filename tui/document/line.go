@@ -42,6 +42,11 @@ type (
 		LineHead
 		Problem
 	}
+	// StoryLine says that a story that is played says something else.
+	StoryLine struct {
+		LineHead
+		Caption
+	}
 	// LogLine is one block of the log of a stage.
 	LogLine struct {
 		LineHead

@@ -39,7 +39,7 @@
 //	            out; GET /log has them
 //	watchers    Watchers
 //	playback    Playback: only of a recorded session, when it is played otherwise than by the time that goes on
-//	story       Story: only of a demonstration
+//	story       Story: while one is played, also in a recorded session
 //	end         End: the last event; the server listens no more, or the environment has ended on purpose
 //
 // A stream that has nothing to say sends a comment now and then. Texts are cleaned of what acts on terminals; they are

@@ -327,14 +327,10 @@ type Playback struct {
 	Now string `json:"now"`
 }
 
-// Story is the caption of a demonstration.
+// Story is the caption of a story that is played, or was recorded. Without a text, there is none any more.
 type Story struct {
-	Text  string `json:"text"`
-	Step  int    `json:"step"`
-	Steps int    `json:"steps"`
-	// Awaits is what the story waits for; empty while it waits for nothing.
-	Awaits string `json:"awaits"`
-	// Application is the id or name of the one that the caption is about; empty for none.
+	document.Caption
+	// Application is the name of the one that the caption is about; empty for none.
 	Application string `json:"application"`
 }
 

@@ -37,6 +37,7 @@ type hub struct {
 	sent struct {
 		connection Connection
 		overall    Overall
+		story      Story
 	}
 	connection Connection
 	// client is the present one; nil without a connection.
@@ -92,6 +93,9 @@ func (h *hub) take(events []*deckv1.Event) {
 		if again {
 			h.restart()
 		}
+		if !h.dirty.all { // else what is shown is as it was
+			h.tell()
+		}
 	}
 }
 
@@ -115,6 +119,7 @@ func (h *hub) forget() {
 // restart has every stream begin with the whole state.
 func (h *hub) restart() {
 	h.dirty = newDirty()
+	h.tell()
 	h.sent.overall = h.overall()
 	h.sent.connection = h.connection
 	h.ring.skip()
@@ -159,12 +164,12 @@ func (h *hub) connected() bool {
 	return h.connection.State == Connected
 }
 
-// showStory shows the caption of a story.
-func (h *hub) showStory(story Story) {
-	story.Text, story.Awaits = text.Line(story.Text), text.Line(story.Awaits)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.add("story", story)
+// tell sends the caption of the story when it is another one.
+func (h *hub) tell() {
+	if now := story(h.deck.Caption()); now != h.sent.story {
+		h.sent.story = now
+		h.add("story", now)
+	}
 }
 
 // sticky are the kinds of events that a new stream gets besides the state.

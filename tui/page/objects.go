@@ -11,6 +11,7 @@ import (
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/document"
 	"github.com/pipedeck/pipedeck/tui/state"
+	"github.com/pipedeck/pipedeck/tui/text"
 )
 
 // objects are those of a set, as they are now.
@@ -51,6 +52,13 @@ func (h *hub) objects(set dirty) State {
 		}
 	}
 	return s
+}
+
+// story is what the page shows of a caption, on one line each.
+func story(c *deckv1.Caption) Story {
+	shown := Story{Caption: document.NewCaption(c), Application: c.GetFocus().GetApplication()}
+	shown.Text, shown.Awaits = text.Line(shown.Text), text.Line(shown.Awaits)
+	return shown
 }
 
 func newEnvironment(e *deckv1.Environment) *Environment {

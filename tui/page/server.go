@@ -116,9 +116,6 @@ func (s *Server) Run(ctx context.Context) {
 	s.logs.close()
 }
 
-// ShowStory shows the caption of a story.
-func (s *Server) ShowStory(story Story) { s.hub.showStory(story) }
-
 // Watching is how many streams are open. Changed is closed when that changes.
 func (s *Server) Watching() (count int, changed <-chan struct{}) { return s.hub.watching() }
 

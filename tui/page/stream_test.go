@@ -16,6 +16,7 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/decktest"
+	"github.com/pipedeck/pipedeck/tui/document"
 	"github.com/pipedeck/pipedeck/tui/page"
 )
 
@@ -218,9 +219,16 @@ func TestCaptionsOfAStoryReachEveryWatcher(t *testing.T) {
 	s := serve(t)
 	browser := s.browser()
 	first := s.watch(browser, nil)
-	s.server.ShowStory(page.Story{Text: "A \x1b[31mbad image", Step: 2, Steps: 5})
+	s.deck.Publish(&deckv1.Caption{Text: "A \x1b[31mbad image", Step: 2, Steps: 5, Awaits: "hello-world SUCCESS",
+		Focus: &deckv1.CaptionFocus{Step: 1, Pane: "log", Application: "hello-world"}})
+	said := page.Story{Caption: document.Caption{Text: "A bad image", Step: 2, Steps: 5, Awaits: "hello-world SUCCESS"},
+		Application: "hello-world"}
 	story, _ := until(first, "story", func(page.Story) bool { return true })
-	require.Equal(t, page.Story{Text: "A bad image", Step: 2, Steps: 5}, story)
-	late, _ := until(s.watch(browser, nil), "story", func(page.Story) bool { return true })
-	require.Equal(t, story, late)
+	require.Equal(t, said, story)
+	late := s.watch(browser, nil)
+	story, _ = until(late, "story", func(page.Story) bool { return true })
+	require.Equal(t, said, story)
+	s.deck.Publish(&deckv1.Reset{}, decktest.Environment(), &deckv1.Synced{})
+	story, _ = until(late, "story", func(page.Story) bool { return true })
+	require.Equal(t, page.Story{}, story, "a recorded session has gone back to before the story")
 }

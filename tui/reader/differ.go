@@ -41,6 +41,8 @@ const (
 	// Problem: the environment is degraded for a cause. ProblemCleared: that cause is gone; Problem is set for both.
 	Problem
 	ProblemCleared
+	// Story: the story that is played says something else; Caption is set.
+	Story
 )
 
 // Change is one thing that became different. The objects belong to the Differ and must not be changed.
@@ -61,6 +63,7 @@ type Change struct {
 	Log        *deckv1.LogBlock
 	// Problem comes with the Component that it degrades, if any.
 	Problem *deckv1.Problem
+	Caption *deckv1.Caption
 }
 
 // Name returns an enum value without its prefix: "RUNNING", "NOT_STARTED", "OUT_OF_SYNC".
@@ -112,6 +115,8 @@ func (d *Differ) Apply(event *deckv1.Event) []Change {
 		return d.log(at, kind.Log)
 	case *deckv1.Event_Problem:
 		return d.problem(at, kind.Problem)
+	case *deckv1.Event_Caption:
+		return d.caption(at, kind.Caption)
 	case *deckv1.Event_Removed:
 		delete(d.said, "application "+kind.Removed.GetApplicationId())
 		delete(d.said, pluginSaying(kind.Removed.GetPipedId(), kind.Removed.GetPluginName()))
@@ -219,6 +224,14 @@ func (d *Differ) plugin(at time.Time, p *deckv1.Plugin) []Change {
 		return nil
 	}
 	return []Change{{Kind: Plugin, Time: at, Was: was, Plugin: p, PluginName: d.deck.PluginName(p)}}
+}
+
+// caption reports what a story says: what it waits for is reported by what comes.
+func (d *Differ) caption(at time.Time, c *deckv1.Caption) []Change {
+	if _, changed := d.news("caption", "", c.GetText()); !changed || c.GetText() == "" {
+		return nil
+	}
+	return []Change{{Kind: Story, Time: at, Caption: c}}
 }
 
 func pluginSaying(piped, name string) string { return "plugin " + piped + " " + name }

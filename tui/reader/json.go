@@ -90,6 +90,8 @@ func jsonLine(c Change) any {
 		return document.ProblemLine{
 			LineHead: head("problem"), Problem: document.NewProblem(c.Problem, document.ProblemCleared),
 		}
+	case Story:
+		return document.StoryLine{LineHead: head("story"), Caption: document.NewCaption(c.Caption)}
 	case Plugin:
 		return document.PluginLine{LineHead: head("plugin"), Plugin: document.NewPlugin(c.Plugin)}
 	}

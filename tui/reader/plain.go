@@ -91,6 +91,8 @@ func plainLines(c Change, flags string) []string {
 			arrow(c.Problem.GetNextStep()))
 	case ProblemCleared:
 		return line("problem", c.Problem.GetPart(), document.ProblemCleared)
+	case Story:
+		return line("story", step(c.Caption)+": "+c.Caption.GetText())
 	case Log:
 		return logLines(c)
 	}
@@ -149,6 +151,9 @@ func attempt(stage *deckv1.Stage) string {
 	}
 	return fmt.Sprintf("attempt %d", stage.GetRetries()+1)
 }
+
+// step is the place in a story: "step 2 of 6".
+func step(c *deckv1.Caption) string { return fmt.Sprintf("step %d of %d", c.GetStep(), c.GetSteps()) }
 
 func arrow(hint string) string {
 	if hint == "" {

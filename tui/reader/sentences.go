@@ -63,6 +63,8 @@ func sentences(c Change, flags string) []string {
 		}
 	case ProblemCleared:
 		s = "The problem with " + c.Problem.GetPart() + " is over."
+	case Story:
+		s = "Story, " + step(c.Caption) + ": " + c.Caption.GetText()
 	case Log:
 		return logSentences(c)
 	}

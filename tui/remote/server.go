@@ -62,7 +62,6 @@ type Server struct {
 	password *password
 	guesses  *guesses
 	watchers watchers
-	captions captions
 }
 
 // New returns a server that Run starts.

@@ -117,3 +117,12 @@ func (i input) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
+
+// put replaces what is in a channel for one; nothing else sends to it.
+func put[T any](into chan T, value T) {
+	select {
+	case <-into:
+	default:
+	}
+	into <- value
+}

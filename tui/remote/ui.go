@@ -30,12 +30,9 @@ func (s *session) runUI(ctx context.Context) (says string) {
 	running.Go(func() { idle.watch(ui, notices, stop) })
 	link := &link{connect: o.Connect, seen: idle.touch}
 	defer link.close()
-	story, leave := s.server.captions.follow()
-	defer leave()
 
 	outcome, err := app.Run(ui, app.Config{
 		Client: link.open, Name: o.Name, Version: o.Version, Notices: app.Notices{News: notices}, Playback: o.Playback,
-		Guide:   &app.Guide{Captions: story},
 		Guest:   &app.Guest{Size: s.terminal.size, Sizes: s.terminal.sizes},
 		Input:   input{s.channel, idle.touch, ui.Done()},
 		Output:  output{s.channel},

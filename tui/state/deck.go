@@ -47,6 +47,8 @@ type objects struct {
 	// plugins by PluginKey.
 	plugins  map[string]*deckv1.Plugin
 	problems map[string]*deckv1.Problem
+	// caption is that of the story that is played.
+	caption *deckv1.Caption
 }
 
 // New returns an empty deck.
@@ -77,6 +79,8 @@ func (d *Deck) Apply(event *deckv1.Event) {
 		put(&target.pipeds, kind.Piped.GetId(), kind.Piped)
 	case *deckv1.Event_Problem:
 		put(&target.problems, kind.Problem.GetId(), kind.Problem)
+	case *deckv1.Event_Caption:
+		target.caption = kind.Caption
 	case *deckv1.Event_Removed:
 		target.removeApplication(kind.Removed.GetApplicationId())
 		delete(target.plugins, pluginKey(kind.Removed.GetPipedId(), kind.Removed.GetPluginName()))
@@ -176,6 +180,14 @@ func (d *Deck) Synced() bool { return d.synced }
 
 // Environment may be nil before the first event.
 func (d *Deck) Environment() *deckv1.Environment { return d.environment }
+
+// Caption is that of the story that is played; nil while none is.
+func (d *Deck) Caption() *deckv1.Caption {
+	if d.caption.GetText() == "" {
+		return nil
+	}
+	return d.caption
+}
 
 // Components in the order of starting.
 func (d *Deck) Components() []*deckv1.Component {

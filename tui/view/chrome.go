@@ -4,6 +4,7 @@
 package view
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pipedeck/pipedeck/tui/keymap"
@@ -40,11 +41,11 @@ type Status struct {
 func (v Status) Draw(width, most int) []string {
 	th := v.Theme
 	if len(v.Caption) > 0 {
-		caption := v.Caption[:min(len(v.Caption), max(1, most))]
-		if v.Caption = nil; v.quiet() || len(caption) == most {
-			return caption
+		story := v.story(most)
+		if v.Caption = nil; v.quiet() || len(story) >= most {
+			return story
 		}
-		return append(v.Draw(width, most-len(caption)), caption...)
+		return append(v.Draw(width, most-len(story)), story...)
 	}
 	var lines []string
 	if v.Banner != "" {
@@ -60,6 +61,14 @@ func (v Status) Draw(width, most int) []string {
 		return []string{v.Playback}
 	}
 	return []string{v.calm(width)}
+}
+
+// story is the caption, and below it the line of a recorded session, in up to most lines.
+func (v Status) story(most int) []string {
+	if v.Playback == "" || most < 2 {
+		return v.Caption[:min(len(v.Caption), max(1, most))]
+	}
+	return append(slices.Clone(v.Caption[:min(len(v.Caption), most-1)]), v.Playback)
 }
 
 // quiet reports whether nothing is said that the viewer of a story has to know.

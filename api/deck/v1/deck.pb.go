@@ -803,6 +803,7 @@ type Event struct {
 	//	*Event_Removed
 	//	*Event_Problem
 	//	*Event_Piped
+	//	*Event_Caption
 	Kind          isEvent_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -951,6 +952,15 @@ func (x *Event) GetPiped() *Piped {
 	return nil
 }
 
+func (x *Event) GetCaption() *Caption {
+	if x != nil {
+		if x, ok := x.Kind.(*Event_Caption); ok {
+			return x.Caption
+		}
+	}
+	return nil
+}
+
 type isEvent_Kind interface {
 	isEvent_Kind()
 }
@@ -1001,6 +1011,11 @@ type Event_Piped struct {
 	Piped *Piped `protobuf:"bytes,12,opt,name=piped,proto3,oneof"`
 }
 
+type Event_Caption struct {
+	// One with an empty text: no story is played any more.
+	Caption *Caption `protobuf:"bytes,13,opt,name=caption,proto3,oneof"`
+}
+
 func (*Event_Environment) isEvent_Kind() {}
 
 func (*Event_Component) isEvent_Kind() {}
@@ -1022,6 +1037,8 @@ func (*Event_Removed) isEvent_Kind() {}
 func (*Event_Problem) isEvent_Kind() {}
 
 func (*Event_Piped) isEvent_Kind() {}
+
+func (*Event_Caption) isEvent_Kind() {}
 
 type Synced struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -6172,12 +6189,12 @@ var File_api_deck_v1_deck_proto protoreflect.FileDescriptor
 
 const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\n" +
-	"\x16api/deck/v1/deck.proto\x12\x10pipedeck.deck.v1\x1a\x1dapi/deck/v1/breakpoints.proto\x1a\x17api/deck/v1/calls.proto\x1a\x18api/deck/v1/faults.proto\x1a\x1dapi/deck/v1/planpreview.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"[\n" +
+	"\x16api/deck/v1/deck.proto\x12\x10pipedeck.deck.v1\x1a\x1dapi/deck/v1/breakpoints.proto\x1a\x17api/deck/v1/calls.proto\x1a\x18api/deck/v1/faults.proto\x1a\x1dapi/deck/v1/planpreview.proto\x1a\x17api/deck/v1/story.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"[\n" +
 	"\fWatchRequest\x12\x12\n" +
 	"\x04logs\x18\x01 \x01(\bR\x04logs\x127\n" +
 	"\theartbeat\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\theartbeat\"@\n" +
 	"\rWatchResponse\x12/\n" +
-	"\x06events\x18\x01 \x03(\v2\x17.pipedeck.deck.v1.EventR\x06events\"\xaa\x05\n" +
+	"\x06events\x18\x01 \x03(\v2\x17.pipedeck.deck.v1.EventR\x06events\"\xe1\x05\n" +
 	"\x05Event\x12.\n" +
 	"\x04time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12A\n" +
 	"\venvironment\x18\x02 \x01(\v2\x1d.pipedeck.deck.v1.EnvironmentH\x00R\venvironment\x12;\n" +
@@ -6193,7 +6210,8 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\aremoved\x18\n" +
 	" \x01(\v2\x19.pipedeck.deck.v1.RemovedH\x00R\aremoved\x125\n" +
 	"\aproblem\x18\v \x01(\v2\x19.pipedeck.deck.v1.ProblemH\x00R\aproblem\x12/\n" +
-	"\x05piped\x18\f \x01(\v2\x17.pipedeck.deck.v1.PipedH\x00R\x05pipedB\x06\n" +
+	"\x05piped\x18\f \x01(\v2\x17.pipedeck.deck.v1.PipedH\x00R\x05piped\x125\n" +
+	"\acaption\x18\r \x01(\v2\x19.pipedeck.deck.v1.CaptionH\x00R\acaptionB\x06\n" +
 	"\x04kind\"\b\n" +
 	"\x06Synced\"\a\n" +
 	"\x05Reset\"\x8b\x01\n" +
@@ -6743,7 +6761,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x14SEVERITY_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rSEVERITY_INFO\x10\x01\x12\x14\n" +
 	"\x10SEVERITY_SUCCESS\x10\x02\x12\x12\n" +
-	"\x0eSEVERITY_ERROR\x10\x032\xaf\x11\n" +
+	"\x0eSEVERITY_ERROR\x10\x032\x8d\x12\n" +
 	"\vDeckService\x12L\n" +
 	"\x05Watch\x12\x1e.pipedeck.deck.v1.WatchRequest\x1a\x1f.pipedeck.deck.v1.WatchResponse\"\x000\x01\x12d\n" +
 	"\rWatchStageLog\x12&.pipedeck.deck.v1.WatchStageLogRequest\x1a'.pipedeck.deck.v1.WatchStageLogResponse\"\x000\x01\x12\\\n" +
@@ -6767,7 +6785,8 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\bShutdown\x12!.pipedeck.deck.v1.ShutdownRequest\x1a\".pipedeck.deck.v1.ShutdownResponse\"\x00\x12n\n" +
 	"\x11LookAtApplication\x12*.pipedeck.deck.v1.LookAtApplicationRequest\x1a+.pipedeck.deck.v1.LookAtApplicationResponse\"\x00\x12n\n" +
 	"\x11ChangeBreakpoints\x12*.pipedeck.deck.v1.ChangeBreakpointsRequest\x1a+.pipedeck.deck.v1.ChangeBreakpointsResponse\"\x00\x12b\n" +
-	"\rContinueStage\x12&.pipedeck.deck.v1.ContinueStageRequest\x1a'.pipedeck.deck.v1.ContinueStageResponse\"\x00B1Z/github.com/pipedeck/pipedeck/api/deck/v1;deckv1b\x06proto3"
+	"\rContinueStage\x12&.pipedeck.deck.v1.ContinueStageRequest\x1a'.pipedeck.deck.v1.ContinueStageResponse\"\x00\x12\\\n" +
+	"\vShowCaption\x12$.pipedeck.deck.v1.ShowCaptionRequest\x1a%.pipedeck.deck.v1.ShowCaptionResponse\"\x00B1Z/github.com/pipedeck/pipedeck/api/deck/v1;deckv1b\x06proto3"
 
 var (
 	file_api_deck_v1_deck_proto_rawDescOnce sync.Once
@@ -6864,15 +6883,18 @@ var file_api_deck_v1_deck_proto_goTypes = []any{
 	nil,                                   // 77: pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
 	(*durationpb.Duration)(nil),           // 78: google.protobuf.Duration
 	(*timestamppb.Timestamp)(nil),         // 79: google.protobuf.Timestamp
-	(*Breakpoint)(nil),                    // 80: pipedeck.deck.v1.Breakpoint
-	(*Fault)(nil),                         // 81: pipedeck.deck.v1.Fault
-	(*StagePause)(nil),                    // 82: pipedeck.deck.v1.StagePause
-	(*PluginCall)(nil),                    // 83: pipedeck.deck.v1.PluginCall
-	(*ChangeBreakpointsRequest)(nil),      // 84: pipedeck.deck.v1.ChangeBreakpointsRequest
-	(*ContinueStageRequest)(nil),          // 85: pipedeck.deck.v1.ContinueStageRequest
-	(*PlanPreviewResponse)(nil),           // 86: pipedeck.deck.v1.PlanPreviewResponse
-	(*ChangeBreakpointsResponse)(nil),     // 87: pipedeck.deck.v1.ChangeBreakpointsResponse
-	(*ContinueStageResponse)(nil),         // 88: pipedeck.deck.v1.ContinueStageResponse
+	(*Caption)(nil),                       // 80: pipedeck.deck.v1.Caption
+	(*Breakpoint)(nil),                    // 81: pipedeck.deck.v1.Breakpoint
+	(*Fault)(nil),                         // 82: pipedeck.deck.v1.Fault
+	(*StagePause)(nil),                    // 83: pipedeck.deck.v1.StagePause
+	(*PluginCall)(nil),                    // 84: pipedeck.deck.v1.PluginCall
+	(*ChangeBreakpointsRequest)(nil),      // 85: pipedeck.deck.v1.ChangeBreakpointsRequest
+	(*ContinueStageRequest)(nil),          // 86: pipedeck.deck.v1.ContinueStageRequest
+	(*ShowCaptionRequest)(nil),            // 87: pipedeck.deck.v1.ShowCaptionRequest
+	(*PlanPreviewResponse)(nil),           // 88: pipedeck.deck.v1.PlanPreviewResponse
+	(*ChangeBreakpointsResponse)(nil),     // 89: pipedeck.deck.v1.ChangeBreakpointsResponse
+	(*ContinueStageResponse)(nil),         // 90: pipedeck.deck.v1.ContinueStageResponse
+	(*ShowCaptionResponse)(nil),           // 91: pipedeck.deck.v1.ShowCaptionResponse
 }
 var file_api_deck_v1_deck_proto_depIdxs = []int32{
 	78,  // 0: pipedeck.deck.v1.WatchRequest.heartbeat:type_name -> google.protobuf.Duration
@@ -6889,135 +6911,138 @@ var file_api_deck_v1_deck_proto_depIdxs = []int32{
 	16,  // 11: pipedeck.deck.v1.Event.removed:type_name -> pipedeck.deck.v1.Removed
 	17,  // 12: pipedeck.deck.v1.Event.problem:type_name -> pipedeck.deck.v1.Problem
 	21,  // 13: pipedeck.deck.v1.Event.piped:type_name -> pipedeck.deck.v1.Piped
-	79,  // 14: pipedeck.deck.v1.Problem.since:type_name -> google.protobuf.Timestamp
-	79,  // 15: pipedeck.deck.v1.Environment.started_at:type_name -> google.protobuf.Timestamp
-	19,  // 16: pipedeck.deck.v1.Environment.clusters:type_name -> pipedeck.deck.v1.Cluster
-	80,  // 17: pipedeck.deck.v1.Environment.breakpoints:type_name -> pipedeck.deck.v1.Breakpoint
-	6,   // 18: pipedeck.deck.v1.Component.state:type_name -> pipedeck.deck.v1.Component.State
-	79,  // 19: pipedeck.deck.v1.Component.started_at:type_name -> google.protobuf.Timestamp
-	79,  // 20: pipedeck.deck.v1.Component.ended_at:type_name -> google.protobuf.Timestamp
-	7,   // 21: pipedeck.deck.v1.Piped.state:type_name -> pipedeck.deck.v1.Piped.State
-	79,  // 22: pipedeck.deck.v1.Piped.started_at:type_name -> google.protobuf.Timestamp
-	79,  // 23: pipedeck.deck.v1.Piped.last_seen_at:type_name -> google.protobuf.Timestamp
-	81,  // 24: pipedeck.deck.v1.Piped.faults:type_name -> pipedeck.deck.v1.Fault
-	76,  // 25: pipedeck.deck.v1.Application.labels:type_name -> pipedeck.deck.v1.Application.LabelsEntry
-	0,   // 26: pipedeck.deck.v1.Application.sync:type_name -> pipedeck.deck.v1.SyncStatus
-	1,   // 27: pipedeck.deck.v1.Application.health:type_name -> pipedeck.deck.v1.HealthStatus
-	23,  // 28: pipedeck.deck.v1.Application.resources:type_name -> pipedeck.deck.v1.ResourceCounts
-	79,  // 29: pipedeck.deck.v1.Application.looking_since:type_name -> google.protobuf.Timestamp
-	79,  // 30: pipedeck.deck.v1.Application.examined_at:type_name -> google.protobuf.Timestamp
-	78,  // 31: pipedeck.deck.v1.LookAtApplicationResponse.took:type_name -> google.protobuf.Duration
-	29,  // 32: pipedeck.deck.v1.WatchResourcesResponse.resources:type_name -> pipedeck.deck.v1.Resource
-	1,   // 33: pipedeck.deck.v1.Resource.health:type_name -> pipedeck.deck.v1.HealthStatus
-	79,  // 34: pipedeck.deck.v1.Resource.created_at:type_name -> google.protobuf.Timestamp
-	30,  // 35: pipedeck.deck.v1.Resource.fields:type_name -> pipedeck.deck.v1.FieldDrift
-	8,   // 36: pipedeck.deck.v1.FieldDrift.change:type_name -> pipedeck.deck.v1.FieldDrift.Change
-	2,   // 37: pipedeck.deck.v1.Deployment.status:type_name -> pipedeck.deck.v1.DeploymentStatus
-	40,  // 38: pipedeck.deck.v1.Deployment.commit:type_name -> pipedeck.deck.v1.Commit
-	41,  // 39: pipedeck.deck.v1.Deployment.stages:type_name -> pipedeck.deck.v1.Stage
-	79,  // 40: pipedeck.deck.v1.Deployment.created_at:type_name -> google.protobuf.Timestamp
-	79,  // 41: pipedeck.deck.v1.Deployment.completed_at:type_name -> google.protobuf.Timestamp
-	40,  // 42: pipedeck.deck.v1.Deployment.event_commit:type_name -> pipedeck.deck.v1.Commit
-	32,  // 43: pipedeck.deck.v1.Deployment.cause:type_name -> pipedeck.deck.v1.Cause
-	3,   // 44: pipedeck.deck.v1.Deployment.trigger:type_name -> pipedeck.deck.v1.DeploymentTrigger
-	79,  // 45: pipedeck.deck.v1.Deployment.planning_since:type_name -> google.protobuf.Timestamp
-	78,  // 46: pipedeck.deck.v1.Deployment.paused:type_name -> google.protobuf.Duration
-	35,  // 47: pipedeck.deck.v1.GetInsightsResponse.all:type_name -> pipedeck.deck.v1.Insight
-	35,  // 48: pipedeck.deck.v1.GetInsightsResponse.applications:type_name -> pipedeck.deck.v1.Insight
-	79,  // 49: pipedeck.deck.v1.GetInsightsResponse.from:type_name -> google.protobuf.Timestamp
-	79,  // 50: pipedeck.deck.v1.GetInsightsResponse.to:type_name -> google.protobuf.Timestamp
-	78,  // 51: pipedeck.deck.v1.Insight.lead_time:type_name -> google.protobuf.Duration
-	78,  // 52: pipedeck.deck.v1.Insight.restore_time:type_name -> google.protobuf.Duration
-	38,  // 53: pipedeck.deck.v1.ListBranchesResponse.branches:type_name -> pipedeck.deck.v1.Branch
-	79,  // 54: pipedeck.deck.v1.Branch.committed_at:type_name -> google.protobuf.Timestamp
-	78,  // 55: pipedeck.deck.v1.PreviewBranchRequest.timeout:type_name -> google.protobuf.Duration
-	79,  // 56: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
-	4,   // 57: pipedeck.deck.v1.Stage.status:type_name -> pipedeck.deck.v1.StageStatus
-	79,  // 58: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
-	79,  // 59: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
-	48,  // 60: pipedeck.deck.v1.Stage.progress:type_name -> pipedeck.deck.v1.StageProgress
-	49,  // 61: pipedeck.deck.v1.Stage.targets:type_name -> pipedeck.deck.v1.StageTarget
-	44,  // 62: pipedeck.deck.v1.Stage.approvals:type_name -> pipedeck.deck.v1.StageApproval
-	79,  // 63: pipedeck.deck.v1.Stage.first_started_at:type_name -> google.protobuf.Timestamp
-	32,  // 64: pipedeck.deck.v1.Stage.cause:type_name -> pipedeck.deck.v1.Cause
-	42,  // 65: pipedeck.deck.v1.Stage.build:type_name -> pipedeck.deck.v1.PluginBuild
-	79,  // 66: pipedeck.deck.v1.Stage.silent_since:type_name -> google.protobuf.Timestamp
-	82,  // 67: pipedeck.deck.v1.Stage.pause:type_name -> pipedeck.deck.v1.StagePause
-	78,  // 68: pipedeck.deck.v1.Stage.paused:type_name -> google.protobuf.Duration
-	79,  // 69: pipedeck.deck.v1.PluginBuild.built_at:type_name -> google.protobuf.Timestamp
-	79,  // 70: pipedeck.deck.v1.PluginExit.at:type_name -> google.protobuf.Timestamp
-	42,  // 71: pipedeck.deck.v1.PluginExit.build:type_name -> pipedeck.deck.v1.PluginBuild
-	78,  // 72: pipedeck.deck.v1.PluginExit.uptime:type_name -> google.protobuf.Duration
-	79,  // 73: pipedeck.deck.v1.StageApproval.at:type_name -> google.protobuf.Timestamp
-	78,  // 74: pipedeck.deck.v1.GetStageRunResponse.timeout:type_name -> google.protobuf.Duration
-	47,  // 75: pipedeck.deck.v1.GetStageRunResponse.attempts:type_name -> pipedeck.deck.v1.StageAttempt
-	77,  // 76: pipedeck.deck.v1.GetStageRunResponse.metadata:type_name -> pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
-	44,  // 77: pipedeck.deck.v1.GetStageRunResponse.approvals:type_name -> pipedeck.deck.v1.StageApproval
-	83,  // 78: pipedeck.deck.v1.GetStageRunResponse.calls:type_name -> pipedeck.deck.v1.PluginCall
-	79,  // 79: pipedeck.deck.v1.StageAttempt.started_at:type_name -> google.protobuf.Timestamp
-	79,  // 80: pipedeck.deck.v1.StageAttempt.ended_at:type_name -> google.protobuf.Timestamp
-	4,   // 81: pipedeck.deck.v1.StageAttempt.status:type_name -> pipedeck.deck.v1.StageStatus
-	42,  // 82: pipedeck.deck.v1.StageAttempt.build:type_name -> pipedeck.deck.v1.PluginBuild
-	4,   // 83: pipedeck.deck.v1.StageTarget.status:type_name -> pipedeck.deck.v1.StageStatus
-	9,   // 84: pipedeck.deck.v1.Plugin.state:type_name -> pipedeck.deck.v1.Plugin.State
-	79,  // 85: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
-	79,  // 86: pipedeck.deck.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
-	79,  // 87: pipedeck.deck.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
-	42,  // 88: pipedeck.deck.v1.Plugin.build:type_name -> pipedeck.deck.v1.PluginBuild
-	43,  // 89: pipedeck.deck.v1.Plugin.exits:type_name -> pipedeck.deck.v1.PluginExit
-	5,   // 90: pipedeck.deck.v1.LogBlock.severity:type_name -> pipedeck.deck.v1.Severity
-	79,  // 91: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
-	51,  // 92: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
-	10,  // 93: pipedeck.deck.v1.CancelDeploymentRequest.rollback:type_name -> pipedeck.deck.v1.CancelDeploymentRequest.Rollback
-	11,  // 94: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
-	52,  // 95: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
-	45,  // 96: pipedeck.deck.v1.DeckService.GetStageRun:input_type -> pipedeck.deck.v1.GetStageRunRequest
-	26,  // 97: pipedeck.deck.v1.DeckService.WatchResources:input_type -> pipedeck.deck.v1.WatchResourcesRequest
-	27,  // 98: pipedeck.deck.v1.DeckService.WatchPodLog:input_type -> pipedeck.deck.v1.WatchPodLogRequest
-	33,  // 99: pipedeck.deck.v1.DeckService.GetInsights:input_type -> pipedeck.deck.v1.GetInsightsRequest
-	36,  // 100: pipedeck.deck.v1.DeckService.ListBranches:input_type -> pipedeck.deck.v1.ListBranchesRequest
-	39,  // 101: pipedeck.deck.v1.DeckService.PreviewBranch:input_type -> pipedeck.deck.v1.PreviewBranchRequest
-	54,  // 102: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
-	56,  // 103: pipedeck.deck.v1.DeckService.SyncCommit:input_type -> pipedeck.deck.v1.SyncCommitRequest
-	58,  // 104: pipedeck.deck.v1.DeckService.RetryDeployment:input_type -> pipedeck.deck.v1.RetryDeploymentRequest
-	60,  // 105: pipedeck.deck.v1.DeckService.RollBackApplication:input_type -> pipedeck.deck.v1.RollBackApplicationRequest
-	62,  // 106: pipedeck.deck.v1.DeckService.RemoveApplication:input_type -> pipedeck.deck.v1.RemoveApplicationRequest
-	64,  // 107: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
-	66,  // 108: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
-	68,  // 109: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
-	70,  // 110: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
-	72,  // 111: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
-	74,  // 112: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
-	24,  // 113: pipedeck.deck.v1.DeckService.LookAtApplication:input_type -> pipedeck.deck.v1.LookAtApplicationRequest
-	84,  // 114: pipedeck.deck.v1.DeckService.ChangeBreakpoints:input_type -> pipedeck.deck.v1.ChangeBreakpointsRequest
-	85,  // 115: pipedeck.deck.v1.DeckService.ContinueStage:input_type -> pipedeck.deck.v1.ContinueStageRequest
-	12,  // 116: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
-	53,  // 117: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
-	46,  // 118: pipedeck.deck.v1.DeckService.GetStageRun:output_type -> pipedeck.deck.v1.GetStageRunResponse
-	28,  // 119: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
-	53,  // 120: pipedeck.deck.v1.DeckService.WatchPodLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
-	34,  // 121: pipedeck.deck.v1.DeckService.GetInsights:output_type -> pipedeck.deck.v1.GetInsightsResponse
-	37,  // 122: pipedeck.deck.v1.DeckService.ListBranches:output_type -> pipedeck.deck.v1.ListBranchesResponse
-	86,  // 123: pipedeck.deck.v1.DeckService.PreviewBranch:output_type -> pipedeck.deck.v1.PlanPreviewResponse
-	55,  // 124: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
-	57,  // 125: pipedeck.deck.v1.DeckService.SyncCommit:output_type -> pipedeck.deck.v1.SyncCommitResponse
-	59,  // 126: pipedeck.deck.v1.DeckService.RetryDeployment:output_type -> pipedeck.deck.v1.RetryDeploymentResponse
-	61,  // 127: pipedeck.deck.v1.DeckService.RollBackApplication:output_type -> pipedeck.deck.v1.RollBackApplicationResponse
-	63,  // 128: pipedeck.deck.v1.DeckService.RemoveApplication:output_type -> pipedeck.deck.v1.RemoveApplicationResponse
-	65,  // 129: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
-	67,  // 130: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
-	69,  // 131: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
-	71,  // 132: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
-	73,  // 133: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
-	75,  // 134: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
-	25,  // 135: pipedeck.deck.v1.DeckService.LookAtApplication:output_type -> pipedeck.deck.v1.LookAtApplicationResponse
-	87,  // 136: pipedeck.deck.v1.DeckService.ChangeBreakpoints:output_type -> pipedeck.deck.v1.ChangeBreakpointsResponse
-	88,  // 137: pipedeck.deck.v1.DeckService.ContinueStage:output_type -> pipedeck.deck.v1.ContinueStageResponse
-	116, // [116:138] is the sub-list for method output_type
-	94,  // [94:116] is the sub-list for method input_type
-	94,  // [94:94] is the sub-list for extension type_name
-	94,  // [94:94] is the sub-list for extension extendee
-	0,   // [0:94] is the sub-list for field type_name
+	80,  // 14: pipedeck.deck.v1.Event.caption:type_name -> pipedeck.deck.v1.Caption
+	79,  // 15: pipedeck.deck.v1.Problem.since:type_name -> google.protobuf.Timestamp
+	79,  // 16: pipedeck.deck.v1.Environment.started_at:type_name -> google.protobuf.Timestamp
+	19,  // 17: pipedeck.deck.v1.Environment.clusters:type_name -> pipedeck.deck.v1.Cluster
+	81,  // 18: pipedeck.deck.v1.Environment.breakpoints:type_name -> pipedeck.deck.v1.Breakpoint
+	6,   // 19: pipedeck.deck.v1.Component.state:type_name -> pipedeck.deck.v1.Component.State
+	79,  // 20: pipedeck.deck.v1.Component.started_at:type_name -> google.protobuf.Timestamp
+	79,  // 21: pipedeck.deck.v1.Component.ended_at:type_name -> google.protobuf.Timestamp
+	7,   // 22: pipedeck.deck.v1.Piped.state:type_name -> pipedeck.deck.v1.Piped.State
+	79,  // 23: pipedeck.deck.v1.Piped.started_at:type_name -> google.protobuf.Timestamp
+	79,  // 24: pipedeck.deck.v1.Piped.last_seen_at:type_name -> google.protobuf.Timestamp
+	82,  // 25: pipedeck.deck.v1.Piped.faults:type_name -> pipedeck.deck.v1.Fault
+	76,  // 26: pipedeck.deck.v1.Application.labels:type_name -> pipedeck.deck.v1.Application.LabelsEntry
+	0,   // 27: pipedeck.deck.v1.Application.sync:type_name -> pipedeck.deck.v1.SyncStatus
+	1,   // 28: pipedeck.deck.v1.Application.health:type_name -> pipedeck.deck.v1.HealthStatus
+	23,  // 29: pipedeck.deck.v1.Application.resources:type_name -> pipedeck.deck.v1.ResourceCounts
+	79,  // 30: pipedeck.deck.v1.Application.looking_since:type_name -> google.protobuf.Timestamp
+	79,  // 31: pipedeck.deck.v1.Application.examined_at:type_name -> google.protobuf.Timestamp
+	78,  // 32: pipedeck.deck.v1.LookAtApplicationResponse.took:type_name -> google.protobuf.Duration
+	29,  // 33: pipedeck.deck.v1.WatchResourcesResponse.resources:type_name -> pipedeck.deck.v1.Resource
+	1,   // 34: pipedeck.deck.v1.Resource.health:type_name -> pipedeck.deck.v1.HealthStatus
+	79,  // 35: pipedeck.deck.v1.Resource.created_at:type_name -> google.protobuf.Timestamp
+	30,  // 36: pipedeck.deck.v1.Resource.fields:type_name -> pipedeck.deck.v1.FieldDrift
+	8,   // 37: pipedeck.deck.v1.FieldDrift.change:type_name -> pipedeck.deck.v1.FieldDrift.Change
+	2,   // 38: pipedeck.deck.v1.Deployment.status:type_name -> pipedeck.deck.v1.DeploymentStatus
+	40,  // 39: pipedeck.deck.v1.Deployment.commit:type_name -> pipedeck.deck.v1.Commit
+	41,  // 40: pipedeck.deck.v1.Deployment.stages:type_name -> pipedeck.deck.v1.Stage
+	79,  // 41: pipedeck.deck.v1.Deployment.created_at:type_name -> google.protobuf.Timestamp
+	79,  // 42: pipedeck.deck.v1.Deployment.completed_at:type_name -> google.protobuf.Timestamp
+	40,  // 43: pipedeck.deck.v1.Deployment.event_commit:type_name -> pipedeck.deck.v1.Commit
+	32,  // 44: pipedeck.deck.v1.Deployment.cause:type_name -> pipedeck.deck.v1.Cause
+	3,   // 45: pipedeck.deck.v1.Deployment.trigger:type_name -> pipedeck.deck.v1.DeploymentTrigger
+	79,  // 46: pipedeck.deck.v1.Deployment.planning_since:type_name -> google.protobuf.Timestamp
+	78,  // 47: pipedeck.deck.v1.Deployment.paused:type_name -> google.protobuf.Duration
+	35,  // 48: pipedeck.deck.v1.GetInsightsResponse.all:type_name -> pipedeck.deck.v1.Insight
+	35,  // 49: pipedeck.deck.v1.GetInsightsResponse.applications:type_name -> pipedeck.deck.v1.Insight
+	79,  // 50: pipedeck.deck.v1.GetInsightsResponse.from:type_name -> google.protobuf.Timestamp
+	79,  // 51: pipedeck.deck.v1.GetInsightsResponse.to:type_name -> google.protobuf.Timestamp
+	78,  // 52: pipedeck.deck.v1.Insight.lead_time:type_name -> google.protobuf.Duration
+	78,  // 53: pipedeck.deck.v1.Insight.restore_time:type_name -> google.protobuf.Duration
+	38,  // 54: pipedeck.deck.v1.ListBranchesResponse.branches:type_name -> pipedeck.deck.v1.Branch
+	79,  // 55: pipedeck.deck.v1.Branch.committed_at:type_name -> google.protobuf.Timestamp
+	78,  // 56: pipedeck.deck.v1.PreviewBranchRequest.timeout:type_name -> google.protobuf.Duration
+	79,  // 57: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
+	4,   // 58: pipedeck.deck.v1.Stage.status:type_name -> pipedeck.deck.v1.StageStatus
+	79,  // 59: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
+	79,  // 60: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
+	48,  // 61: pipedeck.deck.v1.Stage.progress:type_name -> pipedeck.deck.v1.StageProgress
+	49,  // 62: pipedeck.deck.v1.Stage.targets:type_name -> pipedeck.deck.v1.StageTarget
+	44,  // 63: pipedeck.deck.v1.Stage.approvals:type_name -> pipedeck.deck.v1.StageApproval
+	79,  // 64: pipedeck.deck.v1.Stage.first_started_at:type_name -> google.protobuf.Timestamp
+	32,  // 65: pipedeck.deck.v1.Stage.cause:type_name -> pipedeck.deck.v1.Cause
+	42,  // 66: pipedeck.deck.v1.Stage.build:type_name -> pipedeck.deck.v1.PluginBuild
+	79,  // 67: pipedeck.deck.v1.Stage.silent_since:type_name -> google.protobuf.Timestamp
+	83,  // 68: pipedeck.deck.v1.Stage.pause:type_name -> pipedeck.deck.v1.StagePause
+	78,  // 69: pipedeck.deck.v1.Stage.paused:type_name -> google.protobuf.Duration
+	79,  // 70: pipedeck.deck.v1.PluginBuild.built_at:type_name -> google.protobuf.Timestamp
+	79,  // 71: pipedeck.deck.v1.PluginExit.at:type_name -> google.protobuf.Timestamp
+	42,  // 72: pipedeck.deck.v1.PluginExit.build:type_name -> pipedeck.deck.v1.PluginBuild
+	78,  // 73: pipedeck.deck.v1.PluginExit.uptime:type_name -> google.protobuf.Duration
+	79,  // 74: pipedeck.deck.v1.StageApproval.at:type_name -> google.protobuf.Timestamp
+	78,  // 75: pipedeck.deck.v1.GetStageRunResponse.timeout:type_name -> google.protobuf.Duration
+	47,  // 76: pipedeck.deck.v1.GetStageRunResponse.attempts:type_name -> pipedeck.deck.v1.StageAttempt
+	77,  // 77: pipedeck.deck.v1.GetStageRunResponse.metadata:type_name -> pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
+	44,  // 78: pipedeck.deck.v1.GetStageRunResponse.approvals:type_name -> pipedeck.deck.v1.StageApproval
+	84,  // 79: pipedeck.deck.v1.GetStageRunResponse.calls:type_name -> pipedeck.deck.v1.PluginCall
+	79,  // 80: pipedeck.deck.v1.StageAttempt.started_at:type_name -> google.protobuf.Timestamp
+	79,  // 81: pipedeck.deck.v1.StageAttempt.ended_at:type_name -> google.protobuf.Timestamp
+	4,   // 82: pipedeck.deck.v1.StageAttempt.status:type_name -> pipedeck.deck.v1.StageStatus
+	42,  // 83: pipedeck.deck.v1.StageAttempt.build:type_name -> pipedeck.deck.v1.PluginBuild
+	4,   // 84: pipedeck.deck.v1.StageTarget.status:type_name -> pipedeck.deck.v1.StageStatus
+	9,   // 85: pipedeck.deck.v1.Plugin.state:type_name -> pipedeck.deck.v1.Plugin.State
+	79,  // 86: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
+	79,  // 87: pipedeck.deck.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
+	79,  // 88: pipedeck.deck.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
+	42,  // 89: pipedeck.deck.v1.Plugin.build:type_name -> pipedeck.deck.v1.PluginBuild
+	43,  // 90: pipedeck.deck.v1.Plugin.exits:type_name -> pipedeck.deck.v1.PluginExit
+	5,   // 91: pipedeck.deck.v1.LogBlock.severity:type_name -> pipedeck.deck.v1.Severity
+	79,  // 92: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
+	51,  // 93: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
+	10,  // 94: pipedeck.deck.v1.CancelDeploymentRequest.rollback:type_name -> pipedeck.deck.v1.CancelDeploymentRequest.Rollback
+	11,  // 95: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
+	52,  // 96: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
+	45,  // 97: pipedeck.deck.v1.DeckService.GetStageRun:input_type -> pipedeck.deck.v1.GetStageRunRequest
+	26,  // 98: pipedeck.deck.v1.DeckService.WatchResources:input_type -> pipedeck.deck.v1.WatchResourcesRequest
+	27,  // 99: pipedeck.deck.v1.DeckService.WatchPodLog:input_type -> pipedeck.deck.v1.WatchPodLogRequest
+	33,  // 100: pipedeck.deck.v1.DeckService.GetInsights:input_type -> pipedeck.deck.v1.GetInsightsRequest
+	36,  // 101: pipedeck.deck.v1.DeckService.ListBranches:input_type -> pipedeck.deck.v1.ListBranchesRequest
+	39,  // 102: pipedeck.deck.v1.DeckService.PreviewBranch:input_type -> pipedeck.deck.v1.PreviewBranchRequest
+	54,  // 103: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
+	56,  // 104: pipedeck.deck.v1.DeckService.SyncCommit:input_type -> pipedeck.deck.v1.SyncCommitRequest
+	58,  // 105: pipedeck.deck.v1.DeckService.RetryDeployment:input_type -> pipedeck.deck.v1.RetryDeploymentRequest
+	60,  // 106: pipedeck.deck.v1.DeckService.RollBackApplication:input_type -> pipedeck.deck.v1.RollBackApplicationRequest
+	62,  // 107: pipedeck.deck.v1.DeckService.RemoveApplication:input_type -> pipedeck.deck.v1.RemoveApplicationRequest
+	64,  // 108: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
+	66,  // 109: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
+	68,  // 110: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
+	70,  // 111: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
+	72,  // 112: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
+	74,  // 113: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
+	24,  // 114: pipedeck.deck.v1.DeckService.LookAtApplication:input_type -> pipedeck.deck.v1.LookAtApplicationRequest
+	85,  // 115: pipedeck.deck.v1.DeckService.ChangeBreakpoints:input_type -> pipedeck.deck.v1.ChangeBreakpointsRequest
+	86,  // 116: pipedeck.deck.v1.DeckService.ContinueStage:input_type -> pipedeck.deck.v1.ContinueStageRequest
+	87,  // 117: pipedeck.deck.v1.DeckService.ShowCaption:input_type -> pipedeck.deck.v1.ShowCaptionRequest
+	12,  // 118: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
+	53,  // 119: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
+	46,  // 120: pipedeck.deck.v1.DeckService.GetStageRun:output_type -> pipedeck.deck.v1.GetStageRunResponse
+	28,  // 121: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
+	53,  // 122: pipedeck.deck.v1.DeckService.WatchPodLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
+	34,  // 123: pipedeck.deck.v1.DeckService.GetInsights:output_type -> pipedeck.deck.v1.GetInsightsResponse
+	37,  // 124: pipedeck.deck.v1.DeckService.ListBranches:output_type -> pipedeck.deck.v1.ListBranchesResponse
+	88,  // 125: pipedeck.deck.v1.DeckService.PreviewBranch:output_type -> pipedeck.deck.v1.PlanPreviewResponse
+	55,  // 126: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
+	57,  // 127: pipedeck.deck.v1.DeckService.SyncCommit:output_type -> pipedeck.deck.v1.SyncCommitResponse
+	59,  // 128: pipedeck.deck.v1.DeckService.RetryDeployment:output_type -> pipedeck.deck.v1.RetryDeploymentResponse
+	61,  // 129: pipedeck.deck.v1.DeckService.RollBackApplication:output_type -> pipedeck.deck.v1.RollBackApplicationResponse
+	63,  // 130: pipedeck.deck.v1.DeckService.RemoveApplication:output_type -> pipedeck.deck.v1.RemoveApplicationResponse
+	65,  // 131: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
+	67,  // 132: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
+	69,  // 133: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
+	71,  // 134: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
+	73,  // 135: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
+	75,  // 136: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
+	25,  // 137: pipedeck.deck.v1.DeckService.LookAtApplication:output_type -> pipedeck.deck.v1.LookAtApplicationResponse
+	89,  // 138: pipedeck.deck.v1.DeckService.ChangeBreakpoints:output_type -> pipedeck.deck.v1.ChangeBreakpointsResponse
+	90,  // 139: pipedeck.deck.v1.DeckService.ContinueStage:output_type -> pipedeck.deck.v1.ContinueStageResponse
+	91,  // 140: pipedeck.deck.v1.DeckService.ShowCaption:output_type -> pipedeck.deck.v1.ShowCaptionResponse
+	118, // [118:141] is the sub-list for method output_type
+	95,  // [95:118] is the sub-list for method input_type
+	95,  // [95:95] is the sub-list for extension type_name
+	95,  // [95:95] is the sub-list for extension extendee
+	0,   // [0:95] is the sub-list for field type_name
 }
 
 func init() { file_api_deck_v1_deck_proto_init() }
@@ -7029,6 +7054,7 @@ func file_api_deck_v1_deck_proto_init() {
 	file_api_deck_v1_calls_proto_init()
 	file_api_deck_v1_faults_proto_init()
 	file_api_deck_v1_planpreview_proto_init()
+	file_api_deck_v1_story_proto_init()
 	file_api_deck_v1_deck_proto_msgTypes[2].OneofWrappers = []any{
 		(*Event_Environment)(nil),
 		(*Event_Component)(nil),
@@ -7041,6 +7067,7 @@ func file_api_deck_v1_deck_proto_init() {
 		(*Event_Removed)(nil),
 		(*Event_Problem)(nil),
 		(*Event_Piped)(nil),
+		(*Event_Caption)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

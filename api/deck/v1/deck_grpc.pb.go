@@ -48,6 +48,7 @@ const (
 	DeckService_LookAtApplication_FullMethodName   = "/pipedeck.deck.v1.DeckService/LookAtApplication"
 	DeckService_ChangeBreakpoints_FullMethodName   = "/pipedeck.deck.v1.DeckService/ChangeBreakpoints"
 	DeckService_ContinueStage_FullMethodName       = "/pipedeck.deck.v1.DeckService/ContinueStage"
+	DeckService_ShowCaption_FullMethodName         = "/pipedeck.deck.v1.DeckService/ShowCaption"
 )
 
 // DeckServiceClient is the client API for DeckService service.
@@ -117,6 +118,9 @@ type DeckServiceClient interface {
 	// the stage is not paused; InvalidArgument, with the reason, when piped refuses the options, and the stage stays
 	// paused.
 	ContinueStage(ctx context.Context, in *ContinueStageRequest, opts ...grpc.CallOption) (*ContinueStageResponse, error)
+	// ShowCaption shows all who watch the caption of a story, in place of the one before. InvalidArgument when it is too
+	// long.
+	ShowCaption(ctx context.Context, in *ShowCaptionRequest, opts ...grpc.CallOption) (*ShowCaptionResponse, error)
 }
 
 type deckServiceClient struct {
@@ -392,6 +396,16 @@ func (c *deckServiceClient) ContinueStage(ctx context.Context, in *ContinueStage
 	return out, nil
 }
 
+func (c *deckServiceClient) ShowCaption(ctx context.Context, in *ShowCaptionRequest, opts ...grpc.CallOption) (*ShowCaptionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ShowCaptionResponse)
+	err := c.cc.Invoke(ctx, DeckService_ShowCaption_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // DeckServiceServer is the server API for DeckService service.
 // All implementations must embed UnimplementedDeckServiceServer
 // for forward compatibility.
@@ -459,6 +473,9 @@ type DeckServiceServer interface {
 	// the stage is not paused; InvalidArgument, with the reason, when piped refuses the options, and the stage stays
 	// paused.
 	ContinueStage(context.Context, *ContinueStageRequest) (*ContinueStageResponse, error)
+	// ShowCaption shows all who watch the caption of a story, in place of the one before. InvalidArgument when it is too
+	// long.
+	ShowCaption(context.Context, *ShowCaptionRequest) (*ShowCaptionResponse, error)
 	mustEmbedUnimplementedDeckServiceServer()
 }
 
@@ -534,6 +551,9 @@ func (UnimplementedDeckServiceServer) ChangeBreakpoints(context.Context, *Change
 }
 func (UnimplementedDeckServiceServer) ContinueStage(context.Context, *ContinueStageRequest) (*ContinueStageResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ContinueStage not implemented")
+}
+func (UnimplementedDeckServiceServer) ShowCaption(context.Context, *ShowCaptionRequest) (*ShowCaptionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ShowCaption not implemented")
 }
 func (UnimplementedDeckServiceServer) mustEmbedUnimplementedDeckServiceServer() {}
 func (UnimplementedDeckServiceServer) testEmbeddedByValue()                     {}
@@ -917,6 +937,24 @@ func _DeckService_ContinueStage_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _DeckService_ShowCaption_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ShowCaptionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DeckServiceServer).ShowCaption(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DeckService_ShowCaption_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DeckServiceServer).ShowCaption(ctx, req.(*ShowCaptionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // DeckService_ServiceDesc is the grpc.ServiceDesc for DeckService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -991,6 +1029,10 @@ var DeckService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ContinueStage",
 			Handler:    _DeckService_ContinueStage_Handler,
+		},
+		{
+			MethodName: "ShowCaption",
+			Handler:    _DeckService_ShowCaption_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

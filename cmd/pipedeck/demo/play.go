@@ -17,22 +17,6 @@ import (
 	"github.com/pipedeck/pipedeck/system/clock"
 )
 
-// Caption is what is shown of a step.
-type Caption struct {
-	// Text may be that of an earlier step.
-	Text string
-	// Step counts from 1 to Steps.
-	Step, Steps int
-	// Awaits is what the story waits for; empty when it waits for the viewer, or goes on by itself.
-	Awaits string
-	// Show is the pane that gets the focus, Application the name of the application there; empty for no change. Only
-	// the first caption of a step has them.
-	Show, Application string
-	// Stage is selected there, in the newest deployment of the application: one of Commit, and not After, which is the
-	// id of an older one. Each may be empty.
-	Stage, Commit, After string
-}
-
 // Plugin is the source of a plugin.
 type Plugin struct {
 	// Dir is its directory, Work the file there with its stage.
@@ -42,21 +26,21 @@ type Plugin struct {
 // Play plays a story once.
 type Play struct {
 	Story *story.Story
-	Deck  deckv1.DeckServiceClient
+	// Deck also shows the captions, to all who watch the environment.
+	Deck deckv1.DeckServiceClient
 	// Repository is the directory of the sample repository, Kubeconfig the file of the cluster.
 	Repository, Kubeconfig string
 	// Plugin was created for the story.
 	Plugin    Plugin
 	Commander string
-	// Show shows a caption. It must not block for long.
-	Show func(Caption)
 	// Next gets a value when the viewer wants to go on; nil: the story goes on by itself. Fast: without time to read.
 	Next  <-chan struct{}
 	Fast  bool
 	Clock clock.Clock
 
-	// text is the caption on the screen.
-	text string
+	// text is the caption of the present step, shown the last one that was shown, focus what is shown with it.
+	text, shown string
+	focus       *deckv1.CaptionFocus
 	// commit is what awaited deployments have to be of; empty for any. before are the newest deployments, by the name
 	// of their application, at the last sync or rollback, which do not count.
 	commit string
@@ -77,23 +61,28 @@ func (p *Play) Run(ctx context.Context) error {
 
 func (p *Play) step(ctx context.Context, i int, step story.Step) error {
 	p.text = cmp.Or(step.Say, p.text)
-	caption := Caption{Text: p.text, Step: i + 1, Steps: len(p.Story.Steps), Show: step.Show,
-		Application: step.Application, Stage: step.Stage}
-	if step.Stage != "" {
-		caption.Commit, caption.After = p.commit, p.before[step.Application]
+	if step.Show != "" {
+		p.focus = &deckv1.CaptionFocus{Step: int32(i + 1), Pane: step.Show, Application: step.Application,
+			Stage: step.Stage}
 	}
+	if step.Show != "" && step.Stage != "" {
+		p.focus.Commit, p.focus.AfterDeploymentId = p.commit, p.before[step.Application]
+	}
+	awaits := ""
 	if step.Await != nil {
-		caption.Awaits = awaited(*step.Await)
+		awaits = awaited(*step.Await)
 	}
-	p.Show(caption)
-	caption = Caption{Text: caption.Text, Step: caption.Step, Steps: caption.Steps, Awaits: caption.Awaits}
+	if err := p.show(ctx, i, awaits); err != nil {
+		return p.failed(ctx, i, false, err)
+	}
 	shown := p.Clock.Now()
 	if step.Await != nil {
 		if err := p.await(ctx, *step.Await); err != nil {
 			return p.failed(ctx, i, true, err)
 		}
-		caption.Awaits = ""
-		p.Show(caption)
+		if err := p.show(ctx, i, ""); err != nil {
+			return p.failed(ctx, i, false, err)
+		}
 	}
 	if step.Say != "" {
 		if err := p.pause(ctx, shown); err != nil {
@@ -105,6 +94,21 @@ func (p *Play) step(ctx context.Context, i int, step story.Step) error {
 	}
 	return nil
 }
+
+// show shows the caption of a step to all who watch.
+func (p *Play) show(ctx context.Context, i int, awaits string) error {
+	_, err := p.Deck.ShowCaption(ctx, &deckv1.ShowCaptionRequest{Caption: &deckv1.Caption{
+		Text: p.text, Step: int32(i + 1), Steps: int32(len(p.Story.Steps)), Awaits: awaits, Focus: p.focus,
+	}})
+	if err != nil {
+		return refused(err, "show the caption")
+	}
+	p.shown = p.text
+	return nil
+}
+
+// Shown is the caption that was shown last; empty before the first.
+func (p *Play) Shown() string { return p.shown }
 
 // failed is the error of a step. The end of ctx is no failure of the story.
 func (p *Play) failed(ctx context.Context, i int, awaited bool, err error) error {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,15 +23,38 @@ import (
 	"github.com/pipedeck/pipedeck/tui/decktest"
 )
 
-// play prepares a story with these steps on an environment that runs, and returns where its captions go.
-func play(t *testing.T, server *decktest.Server, steps string) (*Play, <-chan Caption) {
+// play prepares a story with these steps on an environment that runs, and returns the captions that watchers get.
+func play(t *testing.T, server *decktest.Server, steps string) (*Play, <-chan *deckv1.Caption) {
 	t.Helper()
 	content := "apiVersion: pipedeck.dev/v1\nkind: Story\ntitle: A title\nsample: hello-world\nsteps:\n" + steps
 	read, err := story.Parse([]byte(content), "my.yaml", sampleapps.Names())
 	require.NoError(t, err)
-	captions := make(chan Caption, 2*story.MaxSteps)
-	return &Play{Story: read, Deck: server.Dial(t), Fast: true, Clock: clock.System{}, Commander: "ada",
-		Show: func(c Caption) { captions <- c }}, captions
+	captions, deck := make(chan *deckv1.Caption, 2*story.MaxSteps), server.Dial(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	var watching sync.WaitGroup
+	t.Cleanup(watching.Wait)
+	t.Cleanup(cancel)
+	stream, err := deck.Watch(ctx, &deckv1.WatchRequest{})
+	require.NoError(t, err)
+	watching.Go(func() {
+		for {
+			response, err := stream.Recv()
+			if err != nil {
+				return
+			}
+			for _, event := range response.GetEvents() {
+				if event.GetCaption() != nil {
+					captions <- event.GetCaption()
+				}
+			}
+		}
+	})
+	return &Play{Story: read, Deck: deck, Fast: true, Clock: clock.System{}, Commander: "ada"}, captions
+}
+
+func requireCaption(t *testing.T, want, got *deckv1.Caption) {
+	t.Helper()
+	require.True(t, proto.Equal(want, got), "want %v, got %v", want, got)
 }
 
 func running(t *testing.T, more ...proto.Message) *decktest.Server {
@@ -53,9 +77,10 @@ func TestAStepShowsItsCaptionAwaitsAndThenMakesItsChange(t *testing.T) {
 	p.Next = next
 	ended := make(chan error, 1)
 	go func() { ended <- p.Run(t.Context()) }()
-	require.Equal(t, Caption{Text: "It waits for you", Step: 1, Steps: 1, Awaits: "hello-world WAIT_APPROVAL WAITING",
-		Show: "log"}, <-captions)
-	require.Equal(t, Caption{Text: "It waits for you", Step: 1, Steps: 1}, <-captions)
+	focus := &deckv1.CaptionFocus{Step: 1, Pane: "log"}
+	requireCaption(t, &deckv1.Caption{Text: "It waits for you", Step: 1, Steps: 1,
+		Awaits: "hello-world WAIT_APPROVAL WAITING", Focus: focus}, <-captions)
+	requireCaption(t, &deckv1.Caption{Text: "It waits for you", Step: 1, Steps: 1, Focus: focus}, <-captions)
 	require.Empty(t, server.Calls, "the viewer still reads")
 	next <- struct{}{}
 	approval := (<-server.Calls).(*deckv1.ApproveStageRequest)
@@ -181,9 +206,9 @@ func TestAStageIsShownOfTheDeploymentThatTheEditBegan(t *testing.T) {
 	require.NoError(t, p.Run(t.Context()))
 	<-captions
 	shown := <-captions
-	require.Equal(t, "canary", shown.Stage)
-	require.Equal(t, decktest.Succeeded().GetId(), shown.After)
-	require.Empty(t, shown.Commit)
+	require.Equal(t, "canary", shown.GetFocus().GetStage())
+	require.Equal(t, decktest.Succeeded().GetId(), shown.GetFocus().GetAfterDeploymentId())
+	require.Empty(t, shown.GetFocus().GetCommit())
 }
 
 func TestThePluginOfAStoryIsEditedInItsDirectory(t *testing.T) {

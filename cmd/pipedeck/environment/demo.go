@@ -127,7 +127,7 @@ func (f *demoFlags) run(cmd *cobra.Command, t *session.Target, args []string) er
 		}
 	}
 	d := &demonstration{Setup: s, story: played, plugin: plugin, workspace: w, auto: f.auto || f.fast,
-		fast: f.fast, shared: f.look.shared}
+		fast: f.fast}
 	return exit.Explain(cmd.Context(), d.run(cmd.Context(), f.look))
 }
 

@@ -7,23 +7,17 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"os"
 	"sync"
-	"time"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/demo"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
-	"github.com/pipedeck/pipedeck/cmd/pipedeck/share"
 	"github.com/pipedeck/pipedeck/devenv/story"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/system/clock"
 	"github.com/pipedeck/pipedeck/tui/app"
-	"github.com/pipedeck/pipedeck/tui/keymap"
-	"github.com/pipedeck/pipedeck/tui/page"
 	"github.com/pipedeck/pipedeck/tui/reader"
 )
 
@@ -36,8 +30,6 @@ type demonstration struct {
 	workspace *workspace.Workspace
 	// auto: no key is needed to go on; fast: without time to read.
 	auto, fast bool
-	// shared serves those who watch; nil for no one.
-	shared *share.Share
 }
 
 // run plays the story, and removes the environment however it ends.
@@ -62,40 +54,30 @@ func (d *demonstration) run(ctx context.Context, look *look) error {
 }
 
 // play is the story on the environment.
-func (d *demonstration) play(deck deckv1.DeckServiceClient, show func(demo.Caption), next <-chan struct{}) *demo.Play {
+func (d *demonstration) play(deck deckv1.DeckServiceClient, next <-chan struct{}) *demo.Play {
 	w := d.workspace
-	all := func(c demo.Caption) {
-		d.shared.ShowStory(page.Story{Text: c.Text, Step: c.Step, Steps: c.Steps, Awaits: c.Awaits,
-			Application: c.Application})
-		show(c)
-	}
 	return &demo.Play{Story: d.story, Deck: deck, Repository: w.SampleRepository(),
 		Kubeconfig: w.Kubeconfig(workspace.TargetName), Plugin: d.plugin.source(w), Commander: session.Commander(),
-		Show: all, Next: next, Fast: d.fast, Clock: clock.System{}}
+		Next: next, Fast: d.fast, Clock: clock.System{}}
 }
 
-// inLines prints captions between the lines about what happens.
+// inLines prints the captions and what happens.
 func (d *demonstration) inLines(ctx context.Context, deck deckv1.DeckServiceClient) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	out := &lockedWriter{to: d.Out}
-	followed := make(chan error, 1)
+	followed, printed := make(chan error, 1), make(chan string, story.MaxSteps)
 	go func() {
-		followed <- follow(ctx, deck, d.Mode, out, reader.Options{Flags: d.Target.Flags()})
+		followed <- follow(ctx, deck, d.Mode, d.Out, reader.Options{Flags: d.Target.Flags(),
+			OnChange: func(c reader.Change) {
+				if c.Kind == reader.Story {
+					printed <- c.Caption.GetText()
+				}
+			}})
 		stop() // nothing can be shown any more
 	}()
-	said := ""
-	err := d.play(deck, func(c demo.Caption) {
-		if said == c.Text {
-			return
-		}
-		said = c.Text
-		words := fmt.Sprintf("step %d of %d: %s", c.Step, c.Steps, c.Text)
-		if d.Mode == outputPlain {
-			words = fmt.Sprintf("%-11s  %s", "story", words)
-		}
-		fmt.Fprintln(out, d.Mode.line(time.Now(), words))
-	}, nil).Run(ctx)
+	played := d.play(deck, nil)
+	err := played.Run(ctx)
+	awaitPrinted(ctx, printed, played.Shown())
 	d.recording.end()
 	stop()
 	shown := <-followed
@@ -105,6 +87,17 @@ func (d *demonstration) inLines(ctx context.Context, deck deckv1.DeckServiceClie
 	return err
 }
 
+// awaitPrinted waits until a caption was printed, also that of a step that fails at once.
+func awaitPrinted(ctx context.Context, printed <-chan string, caption string) {
+	for said := ""; said != caption; {
+		select {
+		case said = <-printed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
 // endedEarly is the error of a story whose environment has ended before it; nil for other errors.
 func endedEarly(err error) error {
 	if !errors.Is(err, reader.ErrEnded) {
@@ -112,21 +105,6 @@ func endedEarly(err error) error {
 	}
 	return exit.With(exit.Failed, errors.New("the environment has ended before the story"), "play it again")
 }
-
-// lockedWriter writes lines of several goroutines.
-type lockedWriter struct {
-	mu sync.Mutex
-	to io.Writer
-}
-
-func (l *lockedWriter) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.to.Write(p)
-}
-
-// maxCaptions bounds the captions that wait for the UI, which takes each at once.
-const maxCaptions = 16
 
 // onScreen shows the UI while the story is played.
 func (d *demonstration) onScreen(ctx context.Context, look *look) (err error) {
@@ -171,14 +149,14 @@ func (d *demonstration) watch(ctx context.Context, look *look, h *host) error {
 		case <-ctx.Done():
 		}
 	})
-	captions, next := make(chan app.Caption, maxCaptions), make(chan struct{}, 1)
+	next := make(chan struct{}, 1)
 	var once sync.Once
 	connection := &connection{workspace: d.workspace, host: h, recording: look.recording, connected: func() {
-		once.Do(func() { playing.Go(func() { stop(d.accompany(ctx, captions, next)) }) })
+		once.Do(func() { playing.Go(func() { stop(d.accompany(ctx, next)) }) })
 	}}
 	defer connection.close()
 	settings := look.config(d.workspace, connection)
-	settings.Guide = &app.Guide{Captions: captions}
+	settings.Guide = &app.Guide{}
 	if !d.auto {
 		settings.Guide.Next = func() {
 			select {
@@ -204,24 +182,16 @@ func (d *demonstration) watch(ctx context.Context, look *look, h *host) error {
 var errStoryEnded = errors.New("the story has ended")
 
 // accompany plays the story next to the UI. It never returns nil.
-func (d *demonstration) accompany(ctx context.Context, captions chan<- app.Caption, next chan struct{}) error {
+func (d *demonstration) accompany(ctx context.Context, next <-chan struct{}) error {
 	deck, conn, err := session.Dial(ctx, d.workspace)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	var going <-chan struct{}
-	if !d.auto {
-		going = next
+	if d.auto {
+		next = nil
 	}
-	show := func(c demo.Caption) {
-		select {
-		case captions <- app.Caption{Text: c.Text, Step: c.Step, Steps: c.Steps, Awaits: c.Awaits,
-			Show: keymap.Scope(c.Show), Application: c.Application, Stage: c.Stage, Commit: c.Commit, After: c.After}:
-		case <-ctx.Done():
-		}
-	}
-	if err := d.play(deck, show, going).Run(ctx); err != nil {
+	if err := d.play(deck, next).Run(ctx); err != nil {
 		return err
 	}
 	return errStoryEnded

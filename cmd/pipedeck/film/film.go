@@ -87,7 +87,7 @@ func play(ctx context.Context, reel *player.Reel, o Options, show func(time.Dura
 	ui, err := app.NewFilm(ctx, app.Config{
 		Client: func(context.Context) (deckv1.DeckServiceClient, error) { return o.Deck, nil },
 		Name:   o.Name, Version: o.Version, Commander: "you", Environ: o.Environ,
-	}, o.Columns, o.Rows, reel.Time(begin), reel.Log)
+	}, o.Columns, o.Rows, reel.Time(begin), reel)
 	if err != nil {
 		return false, err
 	}

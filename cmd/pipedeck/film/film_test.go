@@ -30,7 +30,13 @@ import (
 // tour is a recorded session with a canary that is approved.
 func tour(t testing.TB) *sessionfile.Session {
 	t.Helper()
-	f, err := os.Open("../../../devenv/sessionfile/testdata/format-1.pipedeck")
+	return recorded(t, "format-1")
+}
+
+// recorded is a session that a program of an earlier version has recorded.
+func recorded(t testing.TB, name string) *sessionfile.Session {
+	t.Helper()
+	f, err := os.Open("../../../devenv/sessionfile/testdata/" + name + ".pipedeck")
 	require.NoError(t, err)
 	defer f.Close()
 	session, err := sessionfile.Read(f, 0)
@@ -154,6 +160,27 @@ func TestAPictureShowsTheScreenAtATime(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, light, `fill="#ffffff"`)
 	require.NotContains(t, begin, `fill="#ffffff"`)
+}
+
+func TestARecordedStoryIsShownWithItsCaptionsAndWhatTheyAreAbout(t *testing.T) {
+	t.Parallel()
+	session := recorded(t, "format-1-captions")
+	var cast bytes.Buffer
+	require.NoError(t, Cast(t.Context(), player.NewReel(session), options(), &cast))
+	_, moments := parse(t, cast.Bytes())
+	at := 0
+	for _, words := range []string{`> A Git repository(?s:.*)step 1 of 6(?s:.*)waits for hello-world SUCCESS`,
+		`> The pods change(?s:.*)step 3 of 6`, `> The stage approve(?s:.*)step 4 of 6`,
+		`Resources of hello-world(?s:.*)Pod hello-world(?s:.*)> The resources of the application(?s:.*)step 6 of 6`} {
+		wanted := regexp.MustCompile(words)
+		for at < len(moments) && !wanted.MatchString(moments[at].screen) {
+			at++
+		}
+		require.Less(t, at, len(moments), "never on screen in this order: %s", words)
+	}
+	svg, err := Picture(t.Context(), player.NewReel(session), options())
+	require.NoError(t, err)
+	require.Regexp(t, `Pod +hello-world.*The resources of the application`, wordsOf(t, svg))
 }
 
 func TestForeignTextIsWordsOfThePicture(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/pipedeck/pipedeck/tui/app"
 	"github.com/pipedeck/pipedeck/tui/page"
 )
 
@@ -75,16 +74,6 @@ func (s *Share) Watching() (count int) {
 		count += terminals
 	}
 	return count
-}
-
-// ShowStory shows watchers the caption of a story.
-func (s *Share) ShowStory(story page.Story) {
-	if s != nil && s.web != nil {
-		s.web.ShowStory(story)
-	}
-	if s != nil && s.ssh != nil {
-		s.ssh.ShowCaption(app.Caption{Text: story.Text, Step: story.Step, Steps: story.Steps, Awaits: story.Awaits})
-	}
 }
 
 // Close ends what is served and returns when nothing of it runs any more.

@@ -34,6 +34,8 @@ func event(c store.Change) *deckv1.Event {
 		e.Kind = &deckv1.Event_Plugin{Plugin: plugin(c.PipedID, c.Plugin)}
 	case c.Problem != nil:
 		e.Kind = &deckv1.Event_Problem{Problem: c.Problem}
+	case c.Caption != nil:
+		e.Kind = &deckv1.Event_Caption{Caption: c.Caption}
 	default:
 		e.Kind = &deckv1.Event_Removed{Removed: &deckv1.Removed{
 			ApplicationId: c.RemovedApplication, PluginName: c.RemovedPlugin, PipedId: c.PipedID,

@@ -24,8 +24,10 @@ type Environment struct {
 	breakpoints []*deckv1.Breakpoint
 	// onBreakpoints is called after each change of them; nil for no one.
 	onBreakpoints func()
-	components    map[string]*deckv1.Component
-	problems      map[string]*deckv1.Problem // by id
+	// caption is that of the story that is played; nil before the first.
+	caption    *deckv1.Caption
+	components map[string]*deckv1.Component
+	problems   map[string]*deckv1.Problem // by id
 	// shown are the problems that no other one explains. causes are the parts that explain problems of SetProblem.
 	shown  map[string]*deckv1.Problem
 	causes map[string]string
@@ -55,6 +57,17 @@ func (e *Environment) Described() *deckv1.Environment {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.described
+}
+
+// ShowCaption replaces the caption of the story; one without a text ends the story.
+func (e *Environment) ShowCaption(c *deckv1.Caption) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if proto.Equal(e.caption, c) {
+		return
+	}
+	e.caption = proto.CloneOf(c)
+	e.ledger.publish(Change{Caption: e.caption})
 }
 
 // SetComponent adds a part of the environment or replaces the one of that name.
@@ -134,6 +147,9 @@ func (e *Environment) state() (changes []Change) {
 	}
 	for _, p := range sortedProblems(e.shown) {
 		changes = append(changes, Change{Problem: p})
+	}
+	if e.caption.GetText() != "" {
+		changes = append(changes, Change{Caption: e.caption})
 	}
 	return changes
 }

@@ -26,6 +26,7 @@ type Change struct {
 	// PipedID is the piped of Plugin or RemovedPlugin.
 	PipedID            string
 	Problem            *deckv1.Problem
+	Caption            *deckv1.Caption
 	Log                *LogChange
 	RemovedApplication string
 	RemovedPlugin      string
@@ -65,6 +66,8 @@ func (c Change) size() int {
 		n += proto.Size(c.Component)
 	case c.Problem != nil:
 		n += proto.Size(c.Problem)
+	case c.Caption != nil:
+		n += proto.Size(c.Caption)
 	}
 	return n
 }

@@ -83,6 +83,7 @@ func lines() []printed {
 		{"build", "a build of a plugin has begun or ended; pipedeck plugin dev -o json", cli.BuildLine{}},
 		{"rerun", "a re-run of a stage has begun or ended; pipedeck plugin dev and rerun -o json", cli.RerunLine{}},
 		{"problem", "a problem has come or gone", cli.ProblemLine{}},
+		{"story", "a story says something else; only a recorded one, and one to which you attach", cli.StoryLine{}},
 		{"switch", "the deployments of a base have ended, and those of HEAD begin; only ci --from", cli.SwitchLine{}},
 		{"result", "how the command ends; the last line", cli.ResultLine{}},
 		{"plugin_log", "a line of pipedeck logs --plugin NAME -o json", cli.PluginLogLine{}},
