@@ -116,13 +116,15 @@ func (p *Play) holdsOfDeployment(d *state.Deck, c story.Condition) (holds bool, 
 	present = said("the deployment", status, reason)
 	if c.Stage != "" {
 		stage := stageOf(deployment, c.Stage)
-		if stage == nil && !state.Ended(deployment.GetStatus()) {
-			return false, present + "; it has no such stage", nil
+		if stage == nil {
+			present += "; " + noStage(deployment, c.Stage)
+			if state.Ended(deployment.GetStatus()) {
+				never = errors.New(present)
+			}
+			return false, present, never
 		}
-		if stage != nil {
-			status, reason = word(stage.GetStatus(), "STAGE_STATUS_"), stage.GetStatusReason()
-			present = said("the stage", status, reason) + "; " + present
-		}
+		status, reason = word(stage.GetStatus(), "STAGE_STATUS_"), stage.GetStatusReason()
+		present = said("the stage", status, reason) + "; " + present
 		if stage.GetCanApprove() && c.Status == waiting {
 			status = waiting
 		}
@@ -167,6 +169,18 @@ func stageOf(d *deckv1.Deployment, name string) *deckv1.Stage {
 		}
 	}
 	return nil
+}
+
+// noStage says that a deployment has no stage of a name, and which it has.
+func noStage(d *deckv1.Deployment, name string) string {
+	if len(d.GetStages()) == 0 {
+		return "it has no stages yet"
+	}
+	var names []string
+	for _, stage := range d.GetStages() {
+		names = append(names, cmp.Or(stage.GetConfigId(), stage.GetName()))
+	}
+	return fmt.Sprintf("it has no stage %q; its stages: %s", name, strings.Join(names, ", "))
 }
 
 // word is a value of an enum without the prefix that all of its values have.

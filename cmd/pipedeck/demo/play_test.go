@@ -26,7 +26,7 @@ import (
 func play(t *testing.T, server *decktest.Server, steps string) (*Play, <-chan Caption) {
 	t.Helper()
 	content := "apiVersion: pipedeck.dev/v1\nkind: Story\ntitle: A title\nsample: hello-world\nsteps:\n" + steps
-	read, err := story.Parse([]byte(content), "my.yaml", sampleapps.Names())
+	read, err := story.Parse([]byte(content), "my.yaml", samples)
 	require.NoError(t, err)
 	captions := make(chan Caption, 2*story.MaxSteps)
 	return &Play{Story: read, Deck: server.Dial(t), Fast: true, Clock: clock.System{}, Commander: "ada",
@@ -63,7 +63,7 @@ func TestAStepShowsItsCaptionAwaitsAndThenMakesItsChange(t *testing.T) {
 	require.NoError(t, <-ended)
 }
 
-func TestAnAwaitThatFailsNamesItsPlaceAndWhatIsThere(t *testing.T) {
+func TestAStepThatFailsNamesItsPlaceAndWhatIsThere(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		steps string
@@ -78,9 +78,27 @@ func TestAnAwaitThatFailsNamesItsPlaceAndWhatIsThere(t *testing.T) {
 			"  - say: x\n    await: {deployment: hello-world, status: SUCCESS, within: 2s}\n", nil,
 			"my.yaml:7: step 1 of 1 failed: awaited hello-world SUCCESS for 2s: the deployment is RUNNING",
 		},
-		"an unknown application": {
-			"  - say: x\n  - await: {application: hello, sync: SYNCED, within: 2s}\n", nil,
-			"my.yaml:7: step 2 of 2 failed: awaited hello SYNCED for 2s: there is no such application",
+		"an application that is not there yet": {
+			"  - say: x\n  - await: {application: hello-world-quick, sync: SYNCED, within: 2s}\n", nil,
+			"my.yaml:7: step 2 of 2 failed: awaited hello-world-quick SYNCED for 2s: there is no such application",
+		},
+		"a stage that the deployment does not have": {
+			"  - say: x\n    await: {deployment: hello-world, stage: canry, status: SUCCESS}\n",
+			[]proto.Message{decktest.Succeeded()},
+			`my.yaml:7: step 1 of 1 failed: awaited hello-world canry SUCCESS: the deployment is SUCCESS; it has no ` +
+				`stage "canry"; its stages: `,
+		},
+		"a stage that no one can approve": {
+			"  - say: x\n    approve: {application: hello-world, stage: canry}\n", nil,
+			`my.yaml:6: step 1 of 1 failed: approve hello-world canry: the newest deployment: it has no stage "canry"`,
+		},
+		"an approval before the deployment": {
+			"  - say: x\n    approve: {application: hello-world-quick, stage: approve}\n", nil,
+			"approve hello-world-quick approve: the deployment has not begun; await its stage first",
+		},
+		"a plugin to kill": {
+			"  - say: x\n    killPlugin: waitaproval\n", nil,
+			"kill the plugin waitaproval: there is no such plugin; there are: ",
 		},
 		"a plugin that was not reloaded": {
 			"  - say: x\n    await: {plugin: kubernetes, state: RUNNING, reloads: 1, within: 2s}\n", nil,

@@ -22,6 +22,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/story"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/piped/config"
+	sampleapps "github.com/pipedeck/pipedeck/sample-apps"
 	"github.com/pipedeck/pipedeck/system/inputfile"
 	"github.com/pipedeck/pipedeck/tui/page"
 )
@@ -188,6 +189,11 @@ func (s *Setup) checkDemo(ctx context.Context) (w *workspace.Workspace, err erro
 	return w, s.Flags.check(ctx, w, nil)
 }
 
+// storySamples are those that a story may name.
+func storySamples() story.Samples {
+	return story.Samples{Names: sampleapps.Names(), Walk: sampleapps.Walk}
+}
+
 // openStory reads the story that the user names; the first one without a name.
 func openStory(ctx context.Context, args []string) (*story.Story, error) {
 	name := story.Names()[0]
@@ -195,7 +201,7 @@ func openStory(ctx context.Context, args []string) (*story.Story, error) {
 		name = args[0]
 	}
 	if !strings.ContainsAny(name, "./"+string(filepath.Separator)) {
-		played, err := story.Builtin(name, sampleNames())
+		played, err := story.Builtin(name, storySamples())
 		if err != nil {
 			return nil, exit.Usage(err, "name one of these, or a file such as ./my-story.yaml")
 		}
@@ -205,7 +211,7 @@ func openStory(ctx context.Context, args []string) (*story.Story, error) {
 	if err != nil {
 		return nil, exit.Usage(err, "name a file with a story, or one of: "+strings.Join(story.Names(), ", "))
 	}
-	played, err := story.Parse(content, name, sampleNames())
+	played, err := story.Parse(content, name, storySamples())
 	if err != nil {
 		return nil, exit.Usage(err, "correct the file; docs/demo.md lists the keys of a story")
 	}
@@ -214,7 +220,7 @@ func openStory(ctx context.Context, args []string) (*story.Story, error) {
 
 func listStories(out io.Writer) error {
 	for _, name := range story.Names() {
-		s, err := story.Builtin(name, sampleNames())
+		s, err := story.Builtin(name, storySamples())
 		if err != nil {
 			return err
 		}

@@ -25,6 +25,7 @@ import (
 	"github.com/pipedeck/pipedeck/tui/keymap"
 	"github.com/pipedeck/pipedeck/tui/page"
 	"github.com/pipedeck/pipedeck/tui/reader"
+	"github.com/pipedeck/pipedeck/tui/text"
 )
 
 // demonstration is a story with the environment that it is played on.
@@ -90,7 +91,7 @@ func (d *demonstration) inLines(ctx context.Context, deck deckv1.DeckServiceClie
 			return
 		}
 		said = c.Text
-		words := fmt.Sprintf("step %d of %d: %s", c.Step, c.Steps, c.Text)
+		words := fmt.Sprintf("step %d of %d: %s", c.Step, c.Steps, text.Line(c.Text))
 		if d.Mode == outputPlain {
 			words = fmt.Sprintf("%-11s  %s", "story", words)
 		}
