@@ -16,7 +16,6 @@ import (
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/devenv/story"
-	sampleapps "github.com/pipedeck/pipedeck/sample-apps"
 	"github.com/pipedeck/pipedeck/system/clock"
 	"github.com/pipedeck/pipedeck/system/gittest"
 	"github.com/pipedeck/pipedeck/tui/decktest"
@@ -127,15 +126,17 @@ func TestAfterAnEditOnlyDeploymentsOfItsCommitCount(t *testing.T) {
 	server := running(t, decktest.Succeeded())
 	p, captions := play(t, server, `
   - say: Two files, one commit
-    edit: {file: a.yaml, replace: one, with: two}
-  - edit: {file: b.yaml, replace: one, with: two, message: Count}
+    edit: {file: hello-world/deployment.yaml, replace: kind, with: sort}
+  - edit: {file: hello-world/service.yaml, replace: kind, with: sort, message: Count}
   - say: Deployed
     await: {deployment: hello-world, status: SUCCESS}
 `)
 	p.Repository = t.TempDir()
 	gittest.Run(t, p.Repository, "init", "--quiet")
-	for _, file := range []string{"a.yaml", "b.yaml"} {
-		require.NoError(t, os.WriteFile(filepath.Join(p.Repository, file), []byte("one\none\n"), 0o644))
+	require.NoError(t, os.Mkdir(filepath.Join(p.Repository, "hello-world"), 0o755))
+	files := []string{"hello-world/deployment.yaml", "hello-world/service.yaml"}
+	for _, file := range files {
+		require.NoError(t, os.WriteFile(filepath.Join(p.Repository, file), []byte("kind\nkind\n"), 0o644))
 	}
 	gittest.Run(t, p.Repository, "add", ".")
 	gittest.Run(t, p.Repository, "commit", "--quiet", "-m", "Begin")
@@ -144,8 +145,8 @@ func TestAfterAnEditOnlyDeploymentsOfItsCommitCount(t *testing.T) {
 	for range 3 {
 		<-captions // up to that of the step that awaits
 	}
-	require.Equal(t, "a.yaml\nb.yaml", gittest.Run(t, p.Repository, "show", "--name-only", "--format="))
-	require.Equal(t, "two\none", gittest.Run(t, p.Repository, "show", "HEAD:a.yaml"), "the first place only")
+	require.Equal(t, strings.Join(files, "\n"), gittest.Run(t, p.Repository, "show", "--name-only", "--format="))
+	require.Equal(t, "sort\nkind", gittest.Run(t, p.Repository, "show", "HEAD:"+files[0]), "the first place only")
 	newer := decktest.Succeeded()
 	newer.Id, newer.CreatedAt = "newer", decktest.At(100)
 	newer.Commit.Hash = gittest.Run(t, p.Repository, "rev-parse", "HEAD")
