@@ -154,3 +154,16 @@ steps:
 	require.Contains(t, r.Stderr, "\nnext step: ")
 	require.NoDirExists(t, e.Dir(), "nothing is left")
 }
+
+func TestAStoryOnScreenSaysWhyItsEnvironmentDidNotStart(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	ui := openTerminal(t, e.command("demo", "--cluster", "embedded"), demoColumns, demoRows,
+		"PIPEDECK_EMBEDDEDK8S="+filepath.Join(t.TempDir(), "nothing"))
+	require.Equal(t, 3, ui.wait(), ui.output())
+	require.True(t, ui.restored())
+	require.Contains(t, ui.output(), "PIPEDECK_EMBEDDEDK8S")
+	require.Contains(t, ui.output(), "next step: ")
+	require.NotContains(t, ui.output(), "files of yours")
+	require.NoDirExists(t, e.Dir(), "nothing is left")
+}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -57,6 +58,9 @@ environment could not start; 130: you left before the end.` + storiesHelp(),
   pipedeck demo tour --auto --fast --record tour.pipedeck`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
+			case len(args) > 0 && (f.list || f.print != ""):
+				return exit.Usage(fmt.Errorf("--list and --print play no story; they do not take %q", args[0]),
+					"print a story: pipedeck demo --print tour")
 			case f.list:
 				return listStories(cmd.OutOrStdout())
 			case f.print != "":
@@ -174,8 +178,14 @@ func (s *Setup) checkDemo(ctx context.Context) (w *workspace.Workspace, err erro
 	if err != nil {
 		return nil, err
 	}
+	needsCluster := slices.ContainsFunc(sampleapps.All(), func(a sampleapps.Sample) bool {
+		return slices.Contains(s.Flags.samples, a.Name) && !a.Clusterless
+	})
 	for _, c := range clusters {
 		switch {
+		case needsCluster && c.kind == cluster.None:
+			return nil, exit.Usage(errors.New("the story needs a cluster; --cluster none provides none"),
+				"use --cluster embedded or --cluster kind")
 		case metrics && c.kind == clusterAuto:
 			s.Flags.clusters = []string{string(cluster.Embedded)}
 		case metrics && c.kind == cluster.InDocker:
