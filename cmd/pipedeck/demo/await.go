@@ -63,7 +63,7 @@ func (p *Play) await(ctx context.Context, c story.Condition) error {
 	defer time.AfterFunc(within, func() { cancel(errTooLate) }).Stop()
 	present := ""
 	var never error
-	_, err := session.AwaitState(bounded, p.Deck, func(s *session.State) (holds bool) {
+	last, err := session.AwaitState(bounded, p.Deck, func(s *session.State) (holds bool) {
 		holds, present, never = p.holds(s.Deck, c)
 		return holds || never != nil
 	})
@@ -72,9 +72,24 @@ func (p *Play) await(ctx context.Context, c story.Condition) error {
 		return fmt.Errorf("awaited %s: %w", awaited(c), never)
 	case err != nil && ctx.Err() == nil && errors.Is(context.Cause(bounded), errTooLate):
 		return fmt.Errorf("awaited %s for %s: %s", awaited(c), within,
-			cmp.Or(present, "the environment does not answer"))
+			cmp.Or(present, "the environment does not answer")+unready(last))
 	}
 	return err
+}
+
+// unready names the parts of the environment that still start or have failed, after a semicolon; empty for none.
+func unready(s *session.State) string {
+	if s == nil {
+		return ""
+	}
+	var words strings.Builder
+	for _, part := range s.Components() {
+		switch part.GetState() {
+		case deckv1.Component_STATE_STARTING, deckv1.Component_STATE_FAILED, deckv1.Component_STATE_DEGRADED:
+			words.WriteString("; " + said(part.GetName(), word(part.GetState(), "STATE_"), part.GetDetail()))
+		}
+	}
+	return words.String()
 }
 
 // holds reports whether a condition holds; if not, what is there, and the error when the condition never will.

@@ -81,6 +81,12 @@ func TestAStepThatFailsNamesItsPlaceAndWhatIsThere(t *testing.T) {
 			"  - say: x\n  - await: {application: hello-world-quick, sync: SYNCED, within: 2s}\n", nil,
 			"my.yaml:7: step 2 of 2 failed: awaited hello-world-quick SYNCED for 2s: there is no such application",
 		},
+		"a plugin that is still compiled": {
+			"  - say: x\n    await: {plugin: greeter, state: RUNNING, within: 2s}\n", []proto.Message{
+				&deckv1.Component{Name: "plugin greeter", State: deckv1.Component_STATE_STARTING, Detail: "compiling"},
+			},
+			"awaited plugin greeter RUNNING for 2s: there is no such plugin; plugin greeter is STARTING: compiling",
+		},
 		"a stage that the deployment does not have": {
 			"  - say: x\n    await: {deployment: hello-world, stage: canry, status: SUCCESS}\n",
 			[]proto.Message{decktest.Succeeded()},

@@ -39,11 +39,15 @@ func TestErrorsOfAnEnvironmentHaveTheirExitCodes(t *testing.T) {
 		"interrupted":                  {interrupted, context.Canceled, Interrupted},
 		"interrupted while starting":   {interrupted, start, Interrupted},
 		"timed out":                    {late, errors.New("rpc error: deadline"), TimedOut},
+		"no directory":                 {running, (&workspace.Workspace{Name: "x", Dir: "no\x00directory"}).Create(), NotStarted},
 		"anything else":                {running, errors.New("x"), NotStarted},
 	} {
 		var failure *Error
 		require.ErrorAs(t, Explain(c.ctx, c.err), &failure, name)
 		require.Equal(t, c.code, failure.Code, name)
 	}
+	var failure *Error
+	require.ErrorAs(t, Explain(running, (&workspace.Workspace{Name: "x", Dir: "no\x00directory"}).Create()), &failure)
+	require.Equal(t, "choose a directory that you can write to: --state-dir", failure.Hint)
 	require.NoError(t, Explain(interrupted, nil))
 }
