@@ -84,7 +84,8 @@ func TestMistakesInAStoryAreNamedWithTheirPlaces(t *testing.T) {
 		"a blank caption": {head + "  - say: \"  \"\n", "f.yaml:6:10: steps[0].say: is blank"},
 		"a caption that clears the screen": {head + "  - say: \"a\\u009b2J\"\n",
 			"steps[0].say: holds control characters"},
-		"a wait without its unit": {head + "  - say: x\n    await: {deployment: hello-world, status: SUCCESS, within: 30}\n",
+		"a wait without its unit": {
+			head + "  - say: x\n    await: {deployment: hello-world, status: SUCCESS, within: 30}\n",
 			"within: 30ns is not allowed here: at least 1s; write it with its unit, such as 30s"},
 		"too many steps": {head + strings.Repeat("  - say: x\n", 101), "has 101 steps; 100 are the most"},
 	} {
@@ -99,7 +100,8 @@ func TestMistakesInAStoryAreNamedWithTheirPlaces(t *testing.T) {
 func TestAStoryIsRehearsedOnTheFilesOfItsSample(t *testing.T) {
 	t.Parallel()
 	edit := func(file, replace, with string) string {
-		return "  - say: x\n    edit: {file: " + file + ", replace: \"" + replace + "\", with: \"" + with + "\", message: m}\n"
+		return "  - say: x\n    edit: {file: " + file + ", replace: \"" + replace + "\", with: \"" + with +
+			"\", message: m}\n"
 	}
 	for name, c := range map[string]struct{ steps, want string }{
 		"edits one after another": {edit("app/web.yaml", "v1", "v2") + edit("app/web.yaml", "v2", "v1"), ""},

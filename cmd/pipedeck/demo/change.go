@@ -200,7 +200,10 @@ func (p *Play) kill(ctx context.Context, name string) error {
 		}
 		return nil
 	}
-	if !slices.Contains(names, name) {
+	switch {
+	case len(names) == 0:
+		return fmt.Errorf("kill the plugin %s: no plugin has started; await it first", name)
+	case !slices.Contains(names, name):
 		return fmt.Errorf("kill the plugin %s: there is no such plugin; there are: %s", name, strings.Join(names, ", "))
 	}
 	return fmt.Errorf("kill the plugin %s: no process of it runs", name)

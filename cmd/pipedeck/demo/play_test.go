@@ -62,7 +62,7 @@ func TestAStepShowsItsCaptionAwaitsAndThenMakesItsChange(t *testing.T) {
 	require.NoError(t, <-ended)
 }
 
-func TestAStepThatFailsNamesItsPlaceAndWhatIsThere(t *testing.T) {
+func TestAnAwaitThatFailsNamesItsPlaceAndWhatIsThere(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		steps string
@@ -93,18 +93,6 @@ func TestAStepThatFailsNamesItsPlaceAndWhatIsThere(t *testing.T) {
 			`my.yaml:7: step 1 of 1 failed: awaited hello-world canry SUCCESS: the deployment is SUCCESS; it has no ` +
 				`stage "canry"; its stages: `,
 		},
-		"a stage that no one can approve": {
-			"  - say: x\n    approve: {application: hello-world, stage: canry}\n", nil,
-			`my.yaml:6: step 1 of 1 failed: approve hello-world canry: the newest deployment: it has no stage "canry"`,
-		},
-		"an approval before the deployment": {
-			"  - say: x\n    approve: {application: hello-world-quick, stage: approve}\n", nil,
-			"approve hello-world-quick approve: the deployment has not begun; await its stage first",
-		},
-		"a plugin to kill": {
-			"  - say: x\n    killPlugin: waitaproval\n", nil,
-			"kill the plugin waitaproval: there is no such plugin; there are: ",
-		},
 		"a plugin that was not reloaded": {
 			"  - say: x\n    await: {plugin: kubernetes, state: RUNNING, reloads: 1, within: 2s}\n", nil,
 			"awaited plugin kubernetes RUNNING after 1 reload for 2s: it is RUNNING after 0 restarts and 0 reloads",
@@ -125,6 +113,38 @@ func TestAStepThatFailsNamesItsPlaceAndWhatIsThere(t *testing.T) {
 			require.NotEmpty(t, failure.Hint)
 		})
 	}
+}
+
+func TestAChangeThatFailsNamesItsPlaceAndWhatIsThere(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ steps, want string }{
+		"a stage that no one can approve": {
+			"  - say: x\n    approve: {application: hello-world, stage: canry}\n",
+			`my.yaml:6: step 1 of 1 failed: approve hello-world canry: the newest deployment: it has no stage "canry"`,
+		},
+		"an approval before the deployment": {
+			"  - say: x\n    approve: {application: hello-world-quick, stage: approve}\n",
+			"approve hello-world-quick approve: the deployment has not begun; await its stage first",
+		},
+		"a plugin to kill": {
+			"  - say: x\n    killPlugin: waitaproval\n",
+			"kill the plugin waitaproval: there is no such plugin; there are: ",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, _ := play(t, running(t), c.steps)
+			require.ErrorContains(t, p.Run(t.Context()), c.want)
+		})
+	}
+}
+
+func TestAPluginIsKilledOnlyOnceItHasStarted(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	server.Publish(decktest.Component(0, "piped", "pid 1"))
+	p, _ := play(t, server, "  - say: x\n    killPlugin: wait\n")
+	require.ErrorContains(t, p.Run(t.Context()), "kill the plugin wait: no plugin has started; await it first")
 }
 
 func TestAfterAnEditOnlyDeploymentsOfItsCommitCount(t *testing.T) {

@@ -31,8 +31,8 @@ func TestTheStoriesThatComeWithPipedeckCanBePlayed(t *testing.T) {
 	require.EqualError(t, err, `unknown story "nothing"; known are: tour, failure, drift, plugin, dag, analysis`)
 }
 
-// pluginEditsApply requires that each edit of a plugin finds its text in the sources of a new one, in each language that
-// a story creates it in, as the edits before have left it.
+// pluginEditsApply requires that each edit of a plugin finds its text in the sources of a new plugin, in each language,
+// as the edits before have left them.
 func pluginEditsApply(t *testing.T, s *story.Story) {
 	t.Helper()
 	saved := []string{work(t, "stage/stage.go.tmpl"), work(t, "python-stage/main.py.tmpl")}
