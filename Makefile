@@ -88,9 +88,9 @@ e2e-terraform: build $(TOFU) $(PROVIDER) ## Drive the plugin terraform with a re
 	PIPEDECK_TOFU=$(CURDIR)/$(TOFU) PIPEDECK_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 10m -tags e2e,platforms -run Terraform ./e2e
 
 .PHONY: e2e-analysis-sample
-e2e-analysis-sample: build embeddedk8s ## Deploy the sample analysis, good and bad, with a real Prometheus on the search path
+e2e-analysis-sample: build embeddedk8s ## Deploy and play the sample analysis, good and bad, with a real Prometheus on the search path
 	@programs=$$(tools/prometheus.sh $(CACHE)/prometheus); if [ -z "$$programs" ]; then echo "there is no Prometheus here"; else \
-	PATH=$$programs:$$PATH PIPEDECK_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 5m -tags e2e -run TheSampleAnalysis ./e2e; fi
+	PATH=$$programs:$$PATH PIPEDECK_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 5m -tags e2e,demos -run TheSampleAnalysis ./e2e; fi
 
 .PHONY: e2e-vendors
 e2e-vendors: ## Compare requests of the plugin analysis with those of the clients of Datadog and Google, which are compiled for it

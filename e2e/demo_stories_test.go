@@ -9,6 +9,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,14 +26,32 @@ func TestStoriesArePlayed(t *testing.T) {
 			`1 reload(?s:.*)step 11 of 13`, `waits for you(?s:.*)done, says the new build(?s:.*)step 13 of 13`},
 		"dag": {`load-test(?s:.*)step 3 of 9`, `✓ SUCCESS(?s:.*)step 5 of 9`,
 			`missing.yaml(?s:.*)step 8 of 9`, `FAILURE(?s:.*)step 9 of 9`},
-		"analysis": {`0 +\| [?o]oo(?s:.*)step 5 of 10`, `✓ SUCCESS(?s:.*)step 6 of 10`,
-			`X(?s:.*)✗ failed(?s:.*)too high(?s:.*)step 9 of 10`, `✗ FAILURE(?s:.*)step 10 of 10`},
+		"analysis": analysisScreens,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			played(t, name, screens...)
 		})
 	}
+}
+
+// analysisScreens are those of the story analysis: the chart of a good version, and of a bad one.
+var analysisScreens = []string{`0 +\| [?o]oo(?s:.*)step 5 of 10`, `✓ SUCCESS(?s:.*)step 6 of 10`,
+	`X(?s:.*)✗ failed(?s:.*)too high(?s:.*)step 9 of 10`, `✗ FAILURE(?s:.*)step 10 of 10`}
+
+// make e2e-analysis-sample runs it with a real Prometheus in PATH.
+func TestTheSampleAnalysisIsPlayedWithAPrometheus(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("prometheus"); err != nil {
+		t.Skip("there is no prometheus in PATH")
+	}
+	e := newEnvironment(t)
+	recorded := filepath.Join(t.TempDir(), "analysis.pipedeck")
+	requireInOrder(t, e.demo("analysis", "--record", recorded), analysisScreens...)
+	r := e.pipedeck("replay", recorded, "--output", "plain")
+	require.Zero(t, r.Code, r.Stderr)
+	require.Contains(t, r.Stdout, "metrics[0]: bad: ")
+	require.NotContains(t, r.Stdout, "is not Prometheus", "the program of the sample answers otherwise")
 }
 
 func TestTheEnvironmentOfAKilledStoryIsRemoved(t *testing.T) {

@@ -22,7 +22,10 @@ const demoColumns, demoRows = 120, 36
 // demo plays a story in a terminal to its end, and returns every screen that it drew.
 func (e *environment) demo(args ...string) (screens []string) {
 	e.t.Helper()
-	args = append([]string{"demo", "--auto", "--fast", "--cluster", "embedded"}, args...)
+	args = append([]string{"demo", "--auto", "--fast"}, args...)
+	if !slices.Contains(args, "--cluster") {
+		args = append(args, "--cluster", "embedded")
+	}
 	ui := openTerminal(e.t, e.command(args...), demoColumns, demoRows)
 	require.Zero(e.t, ui.wait(), ui.output())
 	require.True(e.t, ui.restored())
@@ -56,16 +59,18 @@ func requireInOrder(t *testing.T, screens []string, patterns ...string) {
 
 func TestTheTourIsPlayedAndItsRecordingEndsWithTheSameScreen(t *testing.T) {
 	t.Parallel()
-	played(t, "tour",
-		`> A Git repository is all that pipedeck watches.*step 1 of 6(?s:.*)waits for hello-world SUCCESS`,
-		`✓ SUCCESS(?s:.*)step 1 of 6`,
-		`> The pods change, so the pipeline runs.*step 3 of 6`,
-		`> The stage approve waits for a user.*step 4 of 6`,
-		`WAIT_APPROVAL(?s:.*)step 4 of 6`,
-		`> Approved: a check, the new version everywhere.*step 5 of 6`,
-		`✓ SUCCESS(?s:.*)step 5 of 6`,
-		`hello-world(?s:.*)Deployment(?s:.*)> The resources of the application.*step 6 of 6`,
-	)
+	played(t, "tour", tourScreens...)
+}
+
+var tourScreens = []string{
+	`> A Git repository is all that pipedeck watches.*step 1 of 6(?s:.*)waits for hello-world SUCCESS`,
+	`✓ SUCCESS(?s:.*)step 1 of 6`,
+	`> The pods change, so the pipeline runs.*step 3 of 6`,
+	`> The stage approve waits for a user.*step 4 of 6`,
+	`WAIT_APPROVAL(?s:.*)step 4 of 6`,
+	`> Approved: a check, the new version everywhere.*step 5 of 6`,
+	`✓ SUCCESS(?s:.*)step 5 of 6`,
+	`hello-world(?s:.*)Deployment(?s:.*)> The resources of the application.*step 6 of 6`,
 }
 
 func TestAFailureIsPlayedAndItsRecordingEndsWithTheSameScreen(t *testing.T) {
@@ -153,5 +158,18 @@ steps:
 	require.Contains(t, r.Stdout, "step 1 of 1: It fails, the story says.")
 	require.Contains(t, r.Stderr, file+":7: step 1 of 1 failed: awaited hello-world FAILURE: the deployment is SUCCESS")
 	require.Contains(t, r.Stderr, "\nnext step: ")
+	require.NoDirExists(t, e.Dir(), "nothing is left")
+}
+
+func TestAStoryOnScreenSaysWhyItsEnvironmentDidNotStart(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	ui := openTerminal(t, e.command("demo", "--cluster", "embedded"), demoColumns, demoRows,
+		"PIPEDECK_EMBEDDEDK8S="+filepath.Join(t.TempDir(), "nothing"))
+	require.Equal(t, 3, ui.wait(), ui.output())
+	require.True(t, ui.restored())
+	require.Contains(t, ui.output(), "PIPEDECK_EMBEDDEDK8S")
+	require.Contains(t, ui.output(), "next step: ")
+	require.NotContains(t, ui.output(), "files of yours")
 	require.NoDirExists(t, e.Dir(), "nothing is left")
 }

@@ -119,6 +119,15 @@ func Find(name string) (Sample, error) {
 	return Sample{}, fmt.Errorf("unknown sample %q; known are: %s", name, strings.Join(Names(), ", "))
 }
 
+// Walk calls fn with every file of the sample with that name, as [Sample.Walk] does.
+func Walk(name string, fn func(file string, content []byte) error) error {
+	sample, err := Find(name)
+	if err != nil {
+		return err
+	}
+	return sample.Walk(fn)
+}
+
 // Walk calls fn with every file of the sample, by its slash-separated path in the repository. The program is among
 // them. Go tests stay behind: they belong to this repository.
 func (s Sample) Walk(fn func(name string, content []byte) error) error {

@@ -28,7 +28,7 @@ func Source(name string) ([]byte, error) {
 }
 
 // Builtin returns a story that comes with pipedeck.
-func Builtin(name string, samples []string) (*Story, error) {
+func Builtin(name string, samples Samples) (*Story, error) {
 	content, err := Source(name)
 	if err != nil {
 		return nil, err

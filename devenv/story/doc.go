@@ -5,6 +5,7 @@
 // stories that come with pipedeck are such files, too, so that a speaker can copy and change one.
 //
 // A story changes only what was created for it: the sample repository and the cluster of its environment. Parse finds
-// all mistakes of a file, each with its line and column; what it returns without any can be played. It reads nothing
-// but the content it is given.
+// all mistakes of a file, each with its line and column. It rehearses the edits on the files of the sample, so that a
+// misspelled file, text or application is found before anything is started. It reads nothing but the content and the
+// samples that it is given.
 package story

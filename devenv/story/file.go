@@ -21,8 +21,9 @@ const (
 	MaxSteps = 100
 	// MaxText bounds a caption, in characters: it has to fit above the keys of a small terminal.
 	MaxText = 300
-	// DefaultWithin and MaxWithin are how long a condition is awaited.
+	// DefaultWithin, MinWithin and MaxWithin are how long a condition is awaited.
 	DefaultWithin = time.Minute
+	MinWithin     = time.Second
 	MaxWithin     = 10 * time.Minute
 )
 
@@ -96,7 +97,7 @@ type Condition struct {
 	Restarts int `json:"restarts,omitempty"`
 	// Reloads of the plugin, at least: how often a new build of it has taken over.
 	Reloads int `json:"reloads,omitempty"`
-	// Within is the time to wait, at most 10m. Default: 1m.
+	// Within is the time to wait, 1s to 10m. Default: 1m.
 	Within config.Duration `json:"within,omitempty"`
 }
 

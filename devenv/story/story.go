@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/pipedeck/pipedeck/piped/config"
@@ -46,16 +47,25 @@ var claim = regexp.MustCompile(`(?m)^apiVersion:[ \t]*["']?pipedeck\.dev/`)
 var pluginName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,40}$`)
 
 // Claimed reports whether a file says that it is a story.
-func Claimed(content []byte) bool { return claim.Match(content[:min(len(content), config.MaxSize)]) }
+func Claimed(content []byte) bool {
+	content = bytes.TrimPrefix(content, []byte("\ufeff")) // the mark that some editors begin files with
+	return claim.Match(content[:min(len(content), config.MaxSize)])
+}
 
-// Parse reads a story; name is used in messages. samples are the names of the samples that it may name. Mistakes come
-// back as config.Errors.
-func Parse(content []byte, name string, samples []string) (*Story, error) {
+// Samples are the samples that a story may name.
+type Samples struct {
+	Names []string
+	// Walk calls fn with every file of a sample, by its slash-separated path in the repository.
+	Walk func(sample string, fn func(file string, content []byte) error) error
+}
+
+// Parse reads a story; name is used in messages. Mistakes come back as config.Errors.
+func Parse(content []byte, name string, samples Samples) (*Story, error) {
 	s := &Story{Name: name, places: map[string]int{}}
 	d := config.ReadDocument(content, name, `want a story: "apiVersion: `+APIVersion+`" and "kind: `+Kind+`"`, &s.File)
 	c := checker{d}
-	if s.Sample != "" && !slices.Contains(samples, s.Sample) {
-		d.Refuse("sample", "unknown sample %q; known are: %s", s.Sample, strings.Join(samples, ", "))
+	if s.Sample != "" && !slices.Contains(samples.Names, s.Sample) {
+		d.Refuse("sample", "unknown sample %q; known are: %s", s.Sample, strings.Join(samples.Names, ", "))
 	}
 	c.text("title", s.Title)
 	if s.Plugin != "" && !pluginName.MatchString(s.Plugin) {
@@ -78,6 +88,11 @@ func Parse(content []byte, name string, samples []string) (*Story, error) {
 	if len(s.Steps) > 0 && s.Steps[0].Say == "" {
 		d.Refuse("steps[0]", "has no caption: the first step needs say")
 	}
+	if len(d.Errors()) == 0 {
+		if err := c.rehearse(s, samples); err != nil {
+			return nil, err
+		}
+	}
 	if mistakes := d.Errors(); len(mistakes) > 0 {
 		return nil, mistakes
 	}
@@ -91,8 +106,11 @@ func (c checker) text(at, text string) {
 	if n := utf8.RuneCountInString(text); n > MaxText {
 		c.Refuse(at, "has %d characters; %d are the most", n, MaxText)
 	}
-	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' || r == 0x7f }) {
+	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' }) {
 		c.Refuse(at, "holds control characters")
+	}
+	if text != "" && strings.TrimSpace(text) == "" {
+		c.Refuse(at, "is blank")
 	}
 }
 
@@ -200,8 +218,12 @@ func (c checker) condition(at string, w Condition) {
 			c.Refuse(at+"."+number.key, "%d is not allowed here: want 0 or more", number.count)
 		}
 	}
-	if within := w.Within.Std(); within > MaxWithin {
+	switch within := w.Within.Std(); {
+	case within > MaxWithin:
 		c.Refuse(at+".within", "%s is not allowed here: at most %s", within, MaxWithin)
+	case within > 0 && within < MinWithin: // a number without a unit is nanoseconds
+		c.Refuse(at+".within", "%s is not allowed here: at least %s; write it with its unit, such as 30s", within,
+			MinWithin)
 	}
 }
 

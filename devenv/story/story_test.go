@@ -4,6 +4,7 @@
 package story_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -12,8 +13,14 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/story"
 )
 
-// samples are names that a story may have for its sample.
-var samples = []string{"hello-world", "failing-canary", "dag"}
+// samples are those that a story may name: each holds one application of its name.
+var samples = story.Samples{
+	Names: []string{"hello-world", "failing-canary", "dag"},
+	Walk: func(sample string, fn func(file string, content []byte) error) error {
+		config := "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: " + sample + "\n"
+		return errors.Join(fn("app/app.pipecd.yaml", []byte(config)), fn("app/web.yaml", []byte("image: web:v1\n")))
+	},
+}
 
 const head = "apiVersion: pipedeck.dev/v1\nkind: Story\ntitle: A title\nsample: hello-world\nsteps:\n"
 
@@ -74,6 +81,12 @@ func TestMistakesInAStoryAreNamedWithTheirPlaces(t *testing.T) {
 			"steps[0].patch.merge: is not a mapping"},
 		"a long caption": {head + "  - say: " + strings.Repeat("x", 301) + "\n",
 			"has 301 characters; 300 are the most"},
+		"a blank caption": {head + "  - say: \"  \"\n", "f.yaml:6:10: steps[0].say: is blank"},
+		"a caption that clears the screen": {head + "  - say: \"a\\u009b2J\"\n",
+			"steps[0].say: holds control characters"},
+		"a wait without its unit": {
+			head + "  - say: x\n    await: {deployment: hello-world, status: SUCCESS, within: 30}\n",
+			"within: 30ns is not allowed here: at least 1s; write it with its unit, such as 30s"},
 		"too many steps": {head + strings.Repeat("  - say: x\n", 101), "has 101 steps; 100 are the most"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -84,9 +97,49 @@ func TestMistakesInAStoryAreNamedWithTheirPlaces(t *testing.T) {
 	}
 }
 
+func TestAStoryIsRehearsedOnTheFilesOfItsSample(t *testing.T) {
+	t.Parallel()
+	edit := func(file, replace, with string) string {
+		return "  - say: x\n    edit: {file: " + file + ", replace: \"" + replace + "\", with: \"" + with +
+			"\", message: m}\n"
+	}
+	for name, c := range map[string]struct{ steps, want string }{
+		"edits one after another": {edit("app/web.yaml", "v1", "v2") + edit("app/web.yaml", "v2", "v1"), ""},
+		"an application that an edit renames": {edit("app/app.pipecd.yaml", "hello-world", "web") +
+			"  - sync: web\n  - rollback: hello-world\n", ""},
+		"a broken configuration": {edit("app/app.pipecd.yaml", "kind", "find") + "  - sync: hello-world\n", ""},
+		"a misspelled file": {edit("app/wbe.yaml", "v1", "v2"), "f.yaml:7:18: steps[0].edit.file: the sample " +
+			"hello-world has no file \"app/wbe.yaml\"; it has: app/app.pipecd.yaml, app/web.yaml"},
+		"a text that an edit has replaced": {edit("app/web.yaml", "v1", "v2") + edit("app/web.yaml", "v1", "v3"),
+			"f.yaml:9:41: steps[1].edit.replace: app/web.yaml does not hold this text at this step"},
+		"an application that is shown": {"  - say: x\n    show: log\n    application: hello\n",
+			"f.yaml:8:18: steps[0].application: the sample hello-world has no application \"hello\"; " +
+				"it has: hello-world"},
+		"a deployment": {"  - say: x\n    await: {deployment: hello, status: SUCCESS}\n",
+			"steps[0].await.deployment: the sample hello-world has no application \"hello\""},
+		"a comparison with Git": {"  - say: x\n    await: {application: hello, sync: SYNCED}\n",
+			"steps[0].await.application: the sample"},
+		"an approval":   {"  - say: x\n    approve: {application: hello, stage: a}\n", "approve.application: the sample"},
+		"a sync":        {"  - say: x\n    sync: hello\n", "steps[0].sync: the sample"},
+		"a rollback":    {"  - say: x\n    rollback: hello\n", "steps[0].rollback: the sample"},
+		"not yet there": {"  - say: x\n    sync: web\n" + edit("app/app.pipecd.yaml", "hello-world", "web"), "steps[0].sync"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := story.Parse([]byte(head+c.steps), "f.yaml", samples)
+			if c.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+}
+
 func TestOnlyFilesThatSaySoAreStories(t *testing.T) {
 	t.Parallel()
 	require.True(t, story.Claimed([]byte(head)))
+	require.True(t, story.Claimed([]byte("\ufeff"+strings.ReplaceAll(head, "\n", "\r\n"))))
 	require.False(t, story.Claimed([]byte("apiVersion: pipecd.dev/v1beta1\n")))
 	require.False(t, story.Claimed(nil))
 }

@@ -57,10 +57,18 @@ func At(root, name string) (*Workspace, error) {
 // empty nor ours is an *owned.Error and stays as it is.
 func (w *Workspace) Create() error {
 	if err := w.create(); err != nil {
-		return fmt.Errorf("create the environment's directory: %w", err)
+		return &CreateError{err}
 	}
 	return nil
 }
+
+// CreateError is why the directory of an environment cannot be created or used.
+type CreateError struct{ cause error }
+
+func (e *CreateError) Error() string { return "create the environment's directory: " + e.cause.Error() }
+
+// Unwrap returns the cause.
+func (e *CreateError) Unwrap() error { return e.cause }
 
 func (w *Workspace) create() error {
 	if err := w.createRoot(); err != nil {

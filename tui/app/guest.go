@@ -97,7 +97,7 @@ func keysFor(cfg Config, keys keymap.Map) keymap.Map {
 	if cfg.Playback != nil {
 		keys = keys.Playback()
 	}
-	if cfg.Guide != nil {
+	if cfg.Guide != nil && cfg.Guide.Next != nil { // otherwise no key goes on
 		keys = keys.Guided()
 	}
 	return keys

@@ -66,6 +66,7 @@ func TestAStoryShowsAStageOnceItHasBegun(t *testing.T) {
 	next.Id, next.CreatedAt, next.Commit.Hash = "next", decktest.At(90), "0123456789"
 	server.Publish(next)
 	s.seesText("Stage WAIT_APPROVAL", "> The next commit.")
+	s.losesText(". next") // the story goes on by itself
 	s.types("q")
 	_, err := s.ends()
 	require.NoError(t, err)

@@ -20,31 +20,45 @@ type Caption struct {
 	Hint string
 }
 
-// maxCaption bounds the lines of a caption.
-const maxCaption = 4
+const (
+	// maxCaption bounds the lines of the words: those of the longest caption that a story may have, on 60 columns.
+	maxCaption = 6
+	// roomyCaption is how many lines the words may take so that they leave columns empty for the step and the hint.
+	roomyCaption = 3
+	// spareColumns are those of a line of a caption that hold neither the step nor the hint.
+	spareColumns = 12
+)
 
-// Draw returns 2 to 4 lines of width columns. The text has the room next to the step and the hint, which stand at the
-// right of the first and of the last line.
+// Draw returns 2 to 7 lines of width columns. The step and the hint stand at the right of the first and of the last
+// line, with columns of their own. Where these would squeeze the words, both stand behind the words.
 func (v Caption) Draw(width int) []string {
 	th := v.Theme
 	step := fmt.Sprintf("step %d of %d", v.Step, v.Steps)
-	side := max(text.Width(step), text.Width(v.Hint)) + 2
-	if side > width/2 { // a narrow screen has the words alone
-		side, step, v.Hint = 0, "", ""
-	}
 	const indent = 3
+	side := max(text.Width(step), text.Width(v.Hint)) + 2
 	rows := rowsOf(v.Text, max(1, width-side-indent), maxCaption, th.Ellipsis)
+	first, last := th.Dim.Render(step), th.Key.Render(v.Hint)
+	if side > width/2 || len(rows) > roomyCaption {
+		first, last = "", th.Dim.Render(step)
+		if hint := text.Cut(v.Hint, width-text.Width(step)-spareColumns, th.Ellipsis); hint != "" {
+			last = th.Key.Render(hint) + "  " + last
+		}
+		rows = rowsOf(v.Text, max(1, width-indent), maxCaption, th.Ellipsis)
+		if indent+text.Width(rows[len(rows)-1])+2+text.Width(last) > width {
+			rows = append(rows, "")
+		}
+	}
 	if len(rows) == 1 { // so that the panes do not jump when a hint comes
 		rows = append(rows, "")
 	}
 	var lines []string
 	for i, row := range rows {
 		left, right := "   "+th.Strong.Render(row), ""
-		if i == 0 {
-			left, right = " "+th.Key.Render(">")+" "+th.Strong.Render(row), th.Dim.Render(step)
-		}
-		if i > 0 && i == len(rows)-1 {
-			right = th.Key.Render(v.Hint)
+		switch i {
+		case 0:
+			left, right = " "+th.Key.Render(">")+" "+th.Strong.Render(row), first
+		case len(rows) - 1:
+			right = last
 		}
 		lines = append(lines, split(th, left, right+" ", width))
 	}

@@ -28,7 +28,8 @@ func takeStories(files []configurationFile) (stories, others []configurationFile
 func checkStories(files []configurationFile) *validation {
 	v := newValidation(len(files))
 	for _, file := range files {
-		_, err := story.Parse(file.content, file.name, sampleapps.Names())
+		samples := story.Samples{Names: sampleapps.Names(), Walk: sampleapps.Walk}
+		_, err := story.Parse(file.content, file.name, samples)
 		var mistakes config.Errors
 		errors.As(err, &mistakes)
 		for _, m := range mistakes {

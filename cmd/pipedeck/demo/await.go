@@ -63,7 +63,7 @@ func (p *Play) await(ctx context.Context, c story.Condition) error {
 	defer time.AfterFunc(within, func() { cancel(errTooLate) }).Stop()
 	present := ""
 	var never error
-	_, err := session.AwaitState(bounded, p.Deck, func(s *session.State) (holds bool) {
+	last, err := session.AwaitState(bounded, p.Deck, func(s *session.State) (holds bool) {
 		holds, present, never = p.holds(s.Deck, c)
 		return holds || never != nil
 	})
@@ -72,9 +72,24 @@ func (p *Play) await(ctx context.Context, c story.Condition) error {
 		return fmt.Errorf("awaited %s: %w", awaited(c), never)
 	case err != nil && ctx.Err() == nil && errors.Is(context.Cause(bounded), errTooLate):
 		return fmt.Errorf("awaited %s for %s: %s", awaited(c), within,
-			cmp.Or(present, "the environment does not answer"))
+			cmp.Or(present, "the environment does not answer")+unready(last))
 	}
 	return err
+}
+
+// unready names the parts of the environment that still start or have failed, after a semicolon; empty for none.
+func unready(s *session.State) string {
+	if s == nil {
+		return ""
+	}
+	var words strings.Builder
+	for _, part := range s.Components() {
+		switch part.GetState() {
+		case deckv1.Component_STATE_STARTING, deckv1.Component_STATE_FAILED, deckv1.Component_STATE_DEGRADED:
+			words.WriteString("; " + said(part.GetName(), word(part.GetState(), "STATE_"), part.GetDetail()))
+		}
+	}
+	return words.String()
 }
 
 // holds reports whether a condition holds; if not, what is there, and the error when the condition never will.
@@ -116,13 +131,15 @@ func (p *Play) holdsOfDeployment(d *state.Deck, c story.Condition) (holds bool, 
 	present = said("the deployment", status, reason)
 	if c.Stage != "" {
 		stage := stageOf(deployment, c.Stage)
-		if stage == nil && !state.Ended(deployment.GetStatus()) {
-			return false, present + "; it has no such stage", nil
+		if stage == nil {
+			present += "; " + noStage(deployment, c.Stage)
+			if state.Ended(deployment.GetStatus()) {
+				never = errors.New(present)
+			}
+			return false, present, never
 		}
-		if stage != nil {
-			status, reason = word(stage.GetStatus(), "STAGE_STATUS_"), stage.GetStatusReason()
-			present = said("the stage", status, reason) + "; " + present
-		}
+		status, reason = word(stage.GetStatus(), "STAGE_STATUS_"), stage.GetStatusReason()
+		present = said("the stage", status, reason) + "; " + present
 		if stage.GetCanApprove() && c.Status == waiting {
 			status = waiting
 		}
@@ -167,6 +184,18 @@ func stageOf(d *deckv1.Deployment, name string) *deckv1.Stage {
 		}
 	}
 	return nil
+}
+
+// noStage says that a deployment has no stage of a name, and which it has.
+func noStage(d *deckv1.Deployment, name string) string {
+	if len(d.GetStages()) == 0 {
+		return "it has no stages yet"
+	}
+	var names []string
+	for _, stage := range d.GetStages() {
+		names = append(names, cmp.Or(stage.GetConfigId(), stage.GetName()))
+	}
+	return fmt.Sprintf("it has no stage %q; its stages: %s", name, strings.Join(names, ", "))
 }
 
 // word is a value of an enum without the prefix that all of its values have.

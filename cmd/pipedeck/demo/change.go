@@ -119,9 +119,13 @@ func (p *Play) approve(ctx context.Context, a story.Approval) error {
 		return err
 	}
 	deployment := p.newest(s.Deck, a.Application)
+	if deployment == nil {
+		return fmt.Errorf("approve %s %s: the deployment has not begun; await its stage first", a.Application, a.Stage)
+	}
 	stage := stageOf(deployment, a.Stage)
 	if stage == nil {
-		return fmt.Errorf("approve %s %s: its newest deployment has no such stage", a.Application, a.Stage)
+		return fmt.Errorf("approve %s %s: the newest deployment: %s", a.Application, a.Stage,
+			noStage(deployment, a.Stage))
 	}
 	if stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_SUCCESS {
 		return nil // the viewer was faster
@@ -184,7 +188,9 @@ func (p *Play) kill(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
+	var names []string
 	for _, plugin := range s.Plugins() {
+		names = append(names, plugin.GetName())
 		// 0 and below stand for groups of processes.
 		if plugin.GetName() != name || plugin.GetPid() <= 1 {
 			continue
@@ -193,6 +199,12 @@ func (p *Play) kill(ctx context.Context, name string) error {
 			return fmt.Errorf("kill the plugin %s: %w", name, err)
 		}
 		return nil
+	}
+	switch {
+	case len(names) == 0:
+		return fmt.Errorf("kill the plugin %s: no plugin has started; await it first", name)
+	case !slices.Contains(names, name):
+		return fmt.Errorf("kill the plugin %s: there is no such plugin; there are: %s", name, strings.Join(names, ", "))
 	}
 	return fmt.Errorf("kill the plugin %s: no process of it runs", name)
 }

@@ -115,7 +115,7 @@ func (p *Play) failed(ctx context.Context, i int, awaited bool, err error) error
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	hint := "correct the story, or record it and see what happened before: --record FILE"
+	hint := "record it and see what happened before: --record FILE; correct the story if it is yours"
 	if failure := (*exit.Error)(nil); errors.As(err, &failure) {
 		hint = cmp.Or(failure.Hint, hint)
 	}

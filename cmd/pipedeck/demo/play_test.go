@@ -17,7 +17,6 @@ import (
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/devenv/story"
-	sampleapps "github.com/pipedeck/pipedeck/sample-apps"
 	"github.com/pipedeck/pipedeck/system/clock"
 	"github.com/pipedeck/pipedeck/system/gittest"
 	"github.com/pipedeck/pipedeck/tui/decktest"
@@ -27,7 +26,7 @@ import (
 func play(t *testing.T, server *decktest.Server, steps string) (*Play, <-chan *deckv1.Caption) {
 	t.Helper()
 	content := "apiVersion: pipedeck.dev/v1\nkind: Story\ntitle: A title\nsample: hello-world\nsteps:\n" + steps
-	read, err := story.Parse([]byte(content), "my.yaml", sampleapps.Names())
+	read, err := story.Parse([]byte(content), "my.yaml", samples)
 	require.NoError(t, err)
 	captions, deck := make(chan *deckv1.Caption, 2*story.MaxSteps), server.Dial(t)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -103,9 +102,21 @@ func TestAnAwaitThatFailsNamesItsPlaceAndWhatIsThere(t *testing.T) {
 			"  - say: x\n    await: {deployment: hello-world, status: SUCCESS, within: 2s}\n", nil,
 			"my.yaml:7: step 1 of 1 failed: awaited hello-world SUCCESS for 2s: the deployment is RUNNING",
 		},
-		"an unknown application": {
-			"  - say: x\n  - await: {application: hello, sync: SYNCED, within: 2s}\n", nil,
-			"my.yaml:7: step 2 of 2 failed: awaited hello SYNCED for 2s: there is no such application",
+		"an application that is not there yet": {
+			"  - say: x\n  - await: {application: hello-world-quick, sync: SYNCED, within: 2s}\n", nil,
+			"my.yaml:7: step 2 of 2 failed: awaited hello-world-quick SYNCED for 2s: there is no such application",
+		},
+		"a plugin that is still compiled": {
+			"  - say: x\n    await: {plugin: greeter, state: RUNNING, within: 2s}\n", []proto.Message{
+				&deckv1.Component{Name: "plugin greeter", State: deckv1.Component_STATE_STARTING, Detail: "compiling"},
+			},
+			"awaited plugin greeter RUNNING for 2s: there is no such plugin; plugin greeter is STARTING: compiling",
+		},
+		"a stage that the deployment does not have": {
+			"  - say: x\n    await: {deployment: hello-world, stage: canry, status: SUCCESS}\n",
+			[]proto.Message{decktest.Succeeded()},
+			`my.yaml:7: step 1 of 1 failed: awaited hello-world canry SUCCESS: the deployment is SUCCESS; it has no ` +
+				`stage "canry"; its stages: `,
 		},
 		"a plugin that was not reloaded": {
 			"  - say: x\n    await: {plugin: kubernetes, state: RUNNING, reloads: 1, within: 2s}\n", nil,
@@ -129,20 +140,54 @@ func TestAnAwaitThatFailsNamesItsPlaceAndWhatIsThere(t *testing.T) {
 	}
 }
 
+func TestAChangeThatFailsNamesItsPlaceAndWhatIsThere(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ steps, want string }{
+		"a stage that no one can approve": {
+			"  - say: x\n    approve: {application: hello-world, stage: canry}\n",
+			`my.yaml:6: step 1 of 1 failed: approve hello-world canry: the newest deployment: it has no stage "canry"`,
+		},
+		"an approval before the deployment": {
+			"  - say: x\n    approve: {application: hello-world-quick, stage: approve}\n",
+			"approve hello-world-quick approve: the deployment has not begun; await its stage first",
+		},
+		"a plugin to kill": {
+			"  - say: x\n    killPlugin: waitaproval\n",
+			"kill the plugin waitaproval: there is no such plugin; there are: ",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, _ := play(t, running(t), c.steps)
+			require.ErrorContains(t, p.Run(t.Context()), c.want)
+		})
+	}
+}
+
+func TestAPluginIsKilledOnlyOnceItHasStarted(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	server.Publish(decktest.Component(0, "piped", "pid 1"))
+	p, _ := play(t, server, "  - say: x\n    killPlugin: wait\n")
+	require.ErrorContains(t, p.Run(t.Context()), "kill the plugin wait: no plugin has started; await it first")
+}
+
 func TestAfterAnEditOnlyDeploymentsOfItsCommitCount(t *testing.T) {
 	t.Parallel()
 	server := running(t, decktest.Succeeded())
 	p, captions := play(t, server, `
   - say: Two files, one commit
-    edit: {file: a.yaml, replace: one, with: two}
-  - edit: {file: b.yaml, replace: one, with: two, message: Count}
+    edit: {file: hello-world/deployment.yaml, replace: kind, with: sort}
+  - edit: {file: hello-world/service.yaml, replace: kind, with: sort, message: Count}
   - say: Deployed
     await: {deployment: hello-world, status: SUCCESS}
 `)
 	p.Repository = t.TempDir()
 	gittest.Run(t, p.Repository, "init", "--quiet")
-	for _, file := range []string{"a.yaml", "b.yaml"} {
-		require.NoError(t, os.WriteFile(filepath.Join(p.Repository, file), []byte("one\none\n"), 0o644))
+	require.NoError(t, os.Mkdir(filepath.Join(p.Repository, "hello-world"), 0o755))
+	files := []string{"hello-world/deployment.yaml", "hello-world/service.yaml"}
+	for _, file := range files {
+		require.NoError(t, os.WriteFile(filepath.Join(p.Repository, file), []byte("kind\nkind\n"), 0o644))
 	}
 	gittest.Run(t, p.Repository, "add", ".")
 	gittest.Run(t, p.Repository, "commit", "--quiet", "-m", "Begin")
@@ -151,8 +196,8 @@ func TestAfterAnEditOnlyDeploymentsOfItsCommitCount(t *testing.T) {
 	for range 3 {
 		<-captions // up to that of the step that awaits
 	}
-	require.Equal(t, "a.yaml\nb.yaml", gittest.Run(t, p.Repository, "show", "--name-only", "--format="))
-	require.Equal(t, "two\none", gittest.Run(t, p.Repository, "show", "HEAD:a.yaml"), "the first place only")
+	require.Equal(t, strings.Join(files, "\n"), gittest.Run(t, p.Repository, "show", "--name-only", "--format="))
+	require.Equal(t, "sort\nkind", gittest.Run(t, p.Repository, "show", "HEAD:"+files[0]), "the first place only")
 	newer := decktest.Succeeded()
 	newer.Id, newer.CreatedAt = "newer", decktest.At(100)
 	newer.Commit.Hash = gittest.Run(t, p.Repository, "rev-parse", "HEAD")

@@ -10,6 +10,7 @@ import (
 	"io"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -22,6 +23,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/story"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/piped/config"
+	sampleapps "github.com/pipedeck/pipedeck/sample-apps"
 	"github.com/pipedeck/pipedeck/system/inputfile"
 	"github.com/pipedeck/pipedeck/tui/page"
 )
@@ -56,6 +58,9 @@ environment could not start; 130: you left before the end.` + storiesHelp(),
   pipedeck demo tour --auto --fast --record tour.pipedeck`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
+			case len(args) > 0 && (f.list || f.print != ""):
+				return exit.Usage(fmt.Errorf("--list and --print play no story; they do not take %q", args[0]),
+					"print a story: pipedeck demo --print tour")
 			case f.list:
 				return listStories(cmd.OutOrStdout())
 			case f.print != "":
@@ -173,8 +178,14 @@ func (s *Setup) checkDemo(ctx context.Context) (w *workspace.Workspace, err erro
 	if err != nil {
 		return nil, err
 	}
+	needsCluster := slices.ContainsFunc(sampleapps.All(), func(a sampleapps.Sample) bool {
+		return slices.Contains(s.Flags.samples, a.Name) && !a.Clusterless
+	})
 	for _, c := range clusters {
 		switch {
+		case needsCluster && c.kind == cluster.None:
+			return nil, exit.Usage(errors.New("the story needs a cluster; --cluster none provides none"),
+				"use --cluster embedded or --cluster kind")
 		case metrics && c.kind == clusterAuto:
 			s.Flags.clusters = []string{string(cluster.Embedded)}
 		case metrics && c.kind == cluster.InDocker:
@@ -188,6 +199,11 @@ func (s *Setup) checkDemo(ctx context.Context) (w *workspace.Workspace, err erro
 	return w, s.Flags.check(ctx, w, nil)
 }
 
+// storySamples are those that a story may name.
+func storySamples() story.Samples {
+	return story.Samples{Names: sampleapps.Names(), Walk: sampleapps.Walk}
+}
+
 // openStory reads the story that the user names; the first one without a name.
 func openStory(ctx context.Context, args []string) (*story.Story, error) {
 	name := story.Names()[0]
@@ -195,7 +211,7 @@ func openStory(ctx context.Context, args []string) (*story.Story, error) {
 		name = args[0]
 	}
 	if !strings.ContainsAny(name, "./"+string(filepath.Separator)) {
-		played, err := story.Builtin(name, sampleNames())
+		played, err := story.Builtin(name, storySamples())
 		if err != nil {
 			return nil, exit.Usage(err, "name one of these, or a file such as ./my-story.yaml")
 		}
@@ -205,7 +221,7 @@ func openStory(ctx context.Context, args []string) (*story.Story, error) {
 	if err != nil {
 		return nil, exit.Usage(err, "name a file with a story, or one of: "+strings.Join(story.Names(), ", "))
 	}
-	played, err := story.Parse(content, name, sampleNames())
+	played, err := story.Parse(content, name, storySamples())
 	if err != nil {
 		return nil, exit.Usage(err, "correct the file; docs/demo.md lists the keys of a story")
 	}
@@ -214,7 +230,7 @@ func openStory(ctx context.Context, args []string) (*story.Story, error) {
 
 func listStories(out io.Writer) error {
 	for _, name := range story.Names() {
-		s, err := story.Builtin(name, sampleNames())
+		s, err := story.Builtin(name, storySamples())
 		if err != nil {
 			return err
 		}

@@ -45,3 +45,22 @@ func TestAStoryThatMeasuresItsPodsNeedsTheEmbeddedCluster(t *testing.T) {
 	require.Contains(t, stderr, "the story measures its pods on this machine, which needs the embedded cluster")
 	require.NoDirExists(t, state)
 }
+
+func TestAStoryRefusesWhatItCannotUseBeforeItStartsAnything(t *testing.T) {
+	t.Parallel()
+	state := filepath.Join(t.TempDir(), "state")
+	for want, args := range map[string][]string{
+		"the story needs a cluster; --cluster none provides none": {"tour", "--cluster", "none"},
+		"so it does not use an existing one":                      {"tour", "--cluster", "existing"},
+		`they do not take "my.yaml"`:                              {"my.yaml", "--print", "tour"},
+		`they do not take "tour"`:                                 {"tour", "--list"},
+		"unknown story \"my\"":                                    {"my"},
+	} {
+		code, stdout, stderr := command(t.Context(), state, append([]string{"demo", "--output", "plain"}, args...)...)
+		require.Equal(t, exit.WrongUsage, code, stderr)
+		require.Empty(t, stdout)
+		require.Contains(t, stderr, want)
+		require.Contains(t, stderr, "\nnext step: ")
+	}
+	require.NoDirExists(t, state)
+}

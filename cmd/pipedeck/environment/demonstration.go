@@ -10,6 +10,9 @@ import (
 	"os"
 	"sync"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/demo"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
@@ -106,6 +109,20 @@ func endedEarly(err error) error {
 	return exit.With(exit.Failed, errors.New("the environment has ended before the story"), "play it again")
 }
 
+// reason is why a story has ended with err. An environment that ends answers only that it stops, and then says why.
+func (h *host) reason(ctx context.Context, err error) error {
+	if status.Code(err) != codes.Unavailable {
+		return err
+	}
+	h.awaitEnd(ctx)
+	select {
+	case <-h.ended:
+		return cmp.Or(h.err, endedEarly(reader.ErrEnded))
+	default:
+		return err
+	}
+}
+
 // onScreen shows the UI while the story is played.
 func (d *demonstration) onScreen(ctx context.Context, look *look) (err error) {
 	w := d.workspace
@@ -117,7 +134,8 @@ func (d *demonstration) onScreen(ctx context.Context, look *look) (err error) {
 	var h *host
 	defer func() {
 		if exists, existsErr := w.Exists(); existsErr == nil && exists {
-			err = errors.Join(err, tearDown(context.WithoutCancel(ctx), w, d.Err))
+			// The repository holds only what the story has written there.
+			err = errors.Join(err, endAndRemove(context.WithoutCancel(ctx), w, d.Err))
 		}
 		err = errors.Join(err, held.Close())
 		h.awaitEnd(context.WithoutCancel(ctx))
@@ -152,7 +170,7 @@ func (d *demonstration) watch(ctx context.Context, look *look, h *host) error {
 	next := make(chan struct{}, 1)
 	var once sync.Once
 	connection := &connection{workspace: d.workspace, host: h, recording: look.recording, connected: func() {
-		once.Do(func() { playing.Go(func() { stop(d.accompany(ctx, next)) }) })
+		once.Do(func() { playing.Go(func() { stop(h.reason(ctx, d.accompany(ctx, next))) }) })
 	}}
 	defer connection.close()
 	settings := look.config(d.workspace, connection)

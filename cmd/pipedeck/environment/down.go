@@ -163,7 +163,7 @@ func noEnvironment(w *workspace.Workspace, out io.Writer) error {
 	return nil
 }
 
-// tearDown ends and removes one environment, running or not.
+// tearDown ends and removes one environment, running or not. It names the user's work that goes with it.
 func tearDown(ctx context.Context, w *workspace.Workspace, out io.Writer) error {
 	exists, err := w.Exists()
 	if err != nil {
@@ -173,6 +173,11 @@ func tearDown(ctx context.Context, w *workspace.Workspace, out io.Writer) error 
 		return noEnvironment(w, out)
 	}
 	nameSampleWork(ctx, w, out)
+	return endAndRemove(ctx, w, out)
+}
+
+// endAndRemove ends and removes an environment that exists, running or not.
+func endAndRemove(ctx context.Context, w *workspace.Workspace, out io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, downTimeout)
 	defer cancel()
 	alive, err := w.Alive()

@@ -23,6 +23,7 @@ func Explain(ctx context.Context, err error) error {
 	var place *owned.Error
 	var left *workspace.LeftError
 	var output *OutputError
+	var create *workspace.CreateError
 	switch {
 	case err == nil:
 		return nil
@@ -51,6 +52,8 @@ func Explain(ctx context.Context, err error) error {
 		return Usage(err, start.Hint)
 	case errors.As(err, &start):
 		return With(NotStarted, err, start.Hint)
+	case errors.As(err, &create):
+		return With(NotStarted, err, "choose a directory that you can write to: --state-dir")
 	default:
 		return With(NotStarted, err, "run it again; if it happens again, see the logs below the state "+
 			"directory")

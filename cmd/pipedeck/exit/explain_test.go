@@ -25,6 +25,7 @@ func TestErrorsOfAnEnvironmentHaveTheirExitCodes(t *testing.T) {
 	late, cancel := context.WithDeadline(running, time.Unix(0, 0))
 	defer cancel()
 	start := &env.StartError{Component: "piped", Err: errors.New("no port"), Hint: "free one"}
+	directory := (&workspace.Workspace{Name: "x", Dir: "no\x00directory"}).Create()
 	for name, c := range map[string]struct {
 		ctx  context.Context
 		err  error
@@ -39,11 +40,15 @@ func TestErrorsOfAnEnvironmentHaveTheirExitCodes(t *testing.T) {
 		"interrupted":                  {interrupted, context.Canceled, Interrupted},
 		"interrupted while starting":   {interrupted, start, Interrupted},
 		"timed out":                    {late, errors.New("rpc error: deadline"), TimedOut},
+		"no directory":                 {running, directory, NotStarted},
 		"anything else":                {running, errors.New("x"), NotStarted},
 	} {
 		var failure *Error
 		require.ErrorAs(t, Explain(c.ctx, c.err), &failure, name)
 		require.Equal(t, c.code, failure.Code, name)
 	}
+	var failure *Error
+	require.ErrorAs(t, Explain(running, directory), &failure)
+	require.Equal(t, "choose a directory that you can write to: --state-dir", failure.Hint)
 	require.NoError(t, Explain(interrupted, nil))
 }
