@@ -338,7 +338,8 @@ type Story struct {
 	Application string `json:"application"`
 }
 
-// End says why there are no more events.
+// End says why there are no more events. Environment: the environment has ended; else only what serves the page has.
 type End struct {
-	Reason string `json:"reason"`
+	Reason      string `json:"reason"`
+	Environment bool   `json:"environment"`
 }

@@ -110,7 +110,7 @@ func (s *Server) Run(ctx context.Context) {
 	inner, cancel := context.WithCancel(ctx)
 	s.charts.begin(inner)
 	s.hub.run(inner)
-	s.hub.end(s.hub.reasonOf(ctx))
+	s.hub.end(s.hub.endOf(ctx))
 	cancel()
 	s.charts.wait()
 	s.logs.close()

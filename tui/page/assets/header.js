@@ -78,7 +78,9 @@ function drawNotice(model, link, state) {
   const notice = byId('notice');
   const from = (ms) => (Number.isFinite(ms) ? ` What you see is from ${clock(ms)}.` : '');
   const lines = {
-    ended: () => ['Ended', `: ${model.ended.reason || 'the server of this page has stopped'}.${from(model.ended.at)}`],
+    ended: () => (model.ended.environment
+      ? ['The environment has ended', `.${from(model.ended.at)}`]
+      : ['This page is not served any more', `: ${model.ended.reason}.${from(model.ended.at)}`]),
     reconnecting: () => ['Reconnecting…', `${link.why ? ` ${link.why}.` : ''}${from(link.lost)}` +
       `${link.attempt > 1 ? ` Attempt ${link.attempt}.` : ''}`],
     away: () => ['The environment does not answer',
