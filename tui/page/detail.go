@@ -58,7 +58,7 @@ func newDetail(d, ahead *deckv1.Deployment, environment *deckv1.Environment, cha
 	for _, s := range d.GetStages() {
 		byID[s.GetId()] = s
 	}
-	drawn := view.GraphStages(d, environment, now)
+	drawn := view.GraphStages(d, environment, view.Keys{}, now)
 	for _, g := range drawn {
 		s := byID[g.ID]
 		shown := Stage{Stage: document.NewStage(d, s), Label: g.Name, Look: g.Status.Word(), Short: g.Short,

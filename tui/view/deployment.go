@@ -44,7 +44,9 @@ type Deployment struct {
 	// Memo saves work between the calls of one frame; it may be nil.
 	Memo *GraphMemo
 	// Held says of stages, by id, where a debugger holds their plugin.
-	Held    map[string]string
+	Held map[string]string
+	// Keys are those that the texts name.
+	Keys    Keys
 	Focused bool
 	Now     time.Time
 }
@@ -147,7 +149,7 @@ func (v Deployment) stageLines(stage *deckv1.Stage, width int) []string {
 	badge := stageBadge(th, stage)
 	line := " " + badge.dot() + " " + th.Strong.Render(v.name(stage))
 	note := badge.word
-	if words := join(", ", v.Held[stage.GetId()], silence(stage, v.Now), stageNote(stage)); words != "" {
+	if words := join(", ", v.Held[stage.GetId()], silence(stage, v.Now), stageNote(stage, v.Keys)); words != "" {
 		note = words
 	}
 	var reason []string
