@@ -39,7 +39,7 @@ func plainLines(c Change, opts Options) []string {
 	switch c.Kind {
 	case Environment:
 		e := c.Environment
-		return line("environment", e.GetName(), clusterWords(e), simulated(e), e.GetRepository(), arrow(editHint(e)))
+		return line("environment", e.GetName(), clusterWords(e), simulated(e), e.GetRepository(), arrow(editHint(e, opts)))
 	case Component:
 		if c.Component.GetState() == deckv1.Component_STATE_DEGRADED {
 			return nil // its problem has a separate line
@@ -171,9 +171,9 @@ func clusterWords(e *deckv1.Environment) string {
 	return cmp.Or(strings.Join(kinds, ", "), "no cluster")
 }
 
-// editHint is what a newcomer does first; empty for a user's own repository.
-func editHint(e *deckv1.Environment) string {
-	if e.GetEditHint() == "" {
+// editHint is what a newcomer does first; empty for a user's own repository, and for a user who changes nothing.
+func editHint(e *deckv1.Environment, opts Options) string {
+	if e.GetEditHint() == "" || opts.ReadOnly {
 		return ""
 	}
 	if e.GetLive() {

@@ -32,7 +32,7 @@ func sentences(c Change, opts Options) []string {
 	var s string
 	switch c.Kind {
 	case Environment:
-		s = environmentSentence(c.Environment)
+		s = environmentSentence(c.Environment, opts)
 	case Component:
 		s = componentSentence(c.Component)
 	case Application:
@@ -72,7 +72,7 @@ func sentences(c Change, opts Options) []string {
 	return []string{s}
 }
 
-func environmentSentence(e *deckv1.Environment) string {
+func environmentSentence(e *deckv1.Environment, opts Options) string {
 	s := fmt.Sprintf("Environment %s watches the repository %s.", e.GetName(), e.GetRepository())
 	if e.GetSimulated() {
 		s += " Its cluster is simulated: no container runs."
@@ -80,7 +80,7 @@ func environmentSentence(e *deckv1.Environment) string {
 	if e.GetLocalPods() {
 		s += " Images that are built here run as processes of this machine; other pods are simulated."
 	}
-	if hint := editHint(e); hint != "" {
+	if hint := editHint(e, opts); hint != "" {
 		s += " To see a deployment, " + hint + "."
 	}
 	return s

@@ -113,10 +113,15 @@ func TestNoKeyOfAWatcherChangesAnything(t *testing.T) {
 	}
 	w.types("\x1a\x1b[27u2") // ctrl+z
 	// A sequence that a slow machine reads in two parts is taken for other keys, which may open something.
-	require.Eventually(t, func() bool {
+	for tries := 0; ; tries++ {
+		require.Less(t, tries, 60, w.current())
 		w.types("\x1b[27u\x1b[27u2?")
-		return eventually(time.Second, func() bool { return strings.Contains(w.current(), "find and run an action") })
-	}, patience, time.Millisecond)
+		if w.seesWithin(time.Second, func(screen string) bool {
+			return strings.Contains(screen, "find and run an action")
+		}) {
+			break
+		}
+	}
 	require.NotContains(t, w.current(), "roll back")
 	w.types("\x1b[27u")
 	w.types("q")
@@ -125,16 +130,6 @@ func TestNoKeyOfAWatcherChangesAnything(t *testing.T) {
 	require.Contains(t, heard.all(), "GetInsights", "the keys have arrived")
 	require.Equal(t, before, files(t, marks), "a program has run")
 	require.Empty(t, files(t, home))
-}
-
-// eventually waits for a condition, at most so long.
-func eventually(limit time.Duration, holds func() bool) bool {
-	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if holds() {
-			return true
-		}
-	}
-	return false
 }
 
 // sent is what a terminal sends for keys with a name.
