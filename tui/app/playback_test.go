@@ -54,3 +54,12 @@ func TestWhatIsSaidInBigModeStandsAboveTheLineOfARecordedSession(t *testing.T) {
 	require.Contains(t, lines[22], "something was said")
 	require.Contains(t, lines[23], "plays 2x")
 }
+
+func (halfway) Now() time.Time { return time.Date(2026, 8, 20, 12, 0, 0, 0, time.UTC) }
+
+func TestTheTimesOfARecordedSessionAreThoseOfTheUsersZone(t *testing.T) {
+	t.Parallel()
+	now := localTimes(halfway{})()
+	require.Equal(t, time.Local, now.Location())
+	require.True(t, now.Equal(halfway{}.Now()))
+}
