@@ -49,7 +49,7 @@ type hub struct {
 	whole   *body
 	wholeAt int
 	details map[string]*detail
-	chartStore
+	runStore
 	audience
 	// over is closed when ending is set.
 	over   chan struct{}
