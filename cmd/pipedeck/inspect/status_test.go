@@ -159,7 +159,7 @@ func TestStatusListsPipedsWithTheirApplications(t *testing.T) {
 		out.String())
 
 	out.Reset()
-	require.NoError(t, showStatus(&session.Session{State: s, Out: &out}, nil, clitest.JSON(t)))
+	require.NoError(t, showStatus(&session.Session{State: s, Out: &out}, nil, nil, clitest.JSON(t)))
 	var shown document.Status
 	clitest.Document(t, "status", out.String(), &shown)
 	require.Equal(t, "legacy DISCONNECTED", shown.Pipeds[1].Name+" "+shown.Pipeds[1].State)
