@@ -17,6 +17,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/preview"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/tui/document"
 )
 
 func TestAPreviewOfACommitHasOnlyFlagsOfItsCommand(t *testing.T) {
@@ -113,6 +114,11 @@ func TestTheSummarySaysWhetherNothingIsWrongOrNothingIsKnown(t *testing.T) {
 	require.Equal(t, "nothing has failed or waits: of 2 applications, each is healthy and in sync", e.summary(2, ""))
 	e.Starting = []string{"kubernetes"}
 	require.Equal(t, "no application is known; the environment is still starting: kubernetes", e.summary(0, ""))
-	e.Troubles, e.More, e.Starting = []trouble{{}}, 1, nil
-	require.Equal(t, "2 of 3 applications are in trouble", e.summary(3, ""))
+	waits := trouble{Application: document.Application{Name: "a"}, Deployment: &document.Deployment{Status: "RUNNING"},
+		Stages: []troubledStage{{Stage: document.Stage{ConfigID: "gate", CanApprove: true}}}}
+	fails := trouble{Application: document.Application{Name: "b"}, Deployment: &document.Deployment{Status: "FAILURE"}}
+	drifts := trouble{Application: document.Application{Name: "c", Sync: "OUT_OF_SYNC", Health: "HEALTHY"}}
+	e.Troubles, e.More, e.Starting = []trouble{waits, fails, drifts}, 1, nil
+	require.Equal(t, "a: stage gate waits for approval; b: the newest deployment ended with FAILURE; "+
+		"c: OUT_OF_SYNC, HEALTHY; and 1 more application", e.summary(5, ""))
 }

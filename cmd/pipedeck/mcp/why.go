@@ -119,10 +119,16 @@ func (r *runner) why(ctx context.Context, name string) (all explanation, err err
 
 // summary says what there is: an empty list says neither that all is well nor that there is nothing yet.
 func (e *explanation) summary(applications int, asked string) string {
-	said := fmt.Sprintf("%d of %s are in trouble", len(e.Troubles)+e.More, view.Count(applications, "application"))
+	var each []string
+	for _, t := range e.Troubles {
+		each = append(each, t.Application.Name+": "+t.word())
+	}
+	if e.More > 0 {
+		each = append(each, "and "+view.Count(e.More, "more application"))
+	}
+	said := strings.Join(each, "; ")
 	switch {
 	case asked != "":
-		said = "the state of the application " + asked
 	case applications == 0:
 		said = "no application is known"
 	case len(e.Troubles) == 0:
@@ -136,6 +142,23 @@ func (e *explanation) summary(applications int, asked string) string {
 		said += "; the environment is still starting: " + strings.Join(e.Starting, ", ")
 	}
 	return said
+}
+
+// word is what matters most about an application.
+func (t trouble) word() string {
+	for _, s := range t.Stages {
+		if s.CanApprove {
+			return fmt.Sprintf("stage %s waits for approval", cmp.Or(s.ConfigID, s.Name))
+		}
+	}
+	a, d := t.Application, t.Deployment
+	switch {
+	case d != nil && (d.Status == "FAILURE" || d.Status == "CANCELLED"):
+		return "the newest deployment ended with " + d.Status
+	case d != nil && d.Status != "SUCCESS":
+		return "the newest deployment is " + d.Status
+	}
+	return a.Sync + ", " + a.Health
 }
 
 // leftOut stands in place of a log for which an answer has no room.
