@@ -42,7 +42,7 @@ func TestApplicationsAreListedTheWorstFirst(t *testing.T) {
 	require.Equal(t, []string{"search, failed, a71e0d2", "payments, waits for approval 2/5, 91c04be",
 		"checkout, running 5/8, f437ddc", "catalog, synced · healthy, be8b474", "mail, synced · healthy, 5f5a412",
 		"website, synced · healthy, ff87129"}, rows)
-	require.Equal(t, []string{"✗ 1 failed", "◆ 1 waits for a person", "● 2 deploying", "✓ parts ready"},
+	require.Equal(t, []string{"✗ 1 failed", "◆ 1 waits for a person", "● 1 deploying", "✓ parts ready"},
 		js[[]string](b, "[...document.querySelectorAll('#attention li')].map(item => item.innerText)"))
 	require.Equal(t, "● live", js[string](b, "document.querySelector('#connection').innerText"))
 	require.Equal(t, "● checkout: running · pipedeck default", js[string](b, "document.title"))

@@ -64,7 +64,9 @@ function attention({ overall, problems }) {
   if (overall.unhealthy) item('failed', '✗', `${overall.unhealthy} unhealthy`);
   const waits = overall.waiting === 1 ? 'waits' : 'wait';
   if (overall.waiting) item('waiting', '◆', `${overall.waiting} ${waits} for a person`);
-  if (overall.deploying) item('running', '●', `${overall.deploying} deploying`);
+  // Those that wait deploy, too; each is counted once.
+  const deploying = overall.deploying - overall.waiting;
+  if (deploying > 0) item('running', '●', `${deploying} deploying`);
   const state = overalls[overall.state];
   const suffix = problems.size > 0 ? `: ${count(problems.size, 'problem')}` : '';
   // Nothing is green while anything has failed.
