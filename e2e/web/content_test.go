@@ -148,7 +148,8 @@ func TestAStageHasItsPlannedChanges(t *testing.T) {
 	b.waits("document.querySelectorAll('.planned li').length === 3")
 	require.Equal(t, []string{"destroy", "destroy", "field"},
 		js[[]string](b, "[...document.querySelectorAll('.planned li')].map(row => row.className)"))
-	require.Equal(t, "-aws_s3_bucket.old  destroyed", js[string](b, "document.querySelector('.planned li').textContent"))
+	require.Equal(t, "-aws_s3_bucket.old  destroyed",
+		js[string](b, "document.querySelector('.planned li').textContent"))
 	b.shows(".planned", `engine "<b>14" → "16" replaces it`)
 	b.clean(s)
 }

@@ -39,7 +39,8 @@ func plainLines(c Change, opts Options) []string {
 	switch c.Kind {
 	case Environment:
 		e := c.Environment
-		return line("environment", e.GetName(), clusterWords(e), simulated(e), e.GetRepository(), arrow(editHint(e, opts)))
+		return line("environment", e.GetName(), clusterWords(e), simulated(e), e.GetRepository(),
+			arrow(editHint(e, opts)))
 	case Component:
 		if c.Component.GetState() == deckv1.Component_STATE_DEGRADED {
 			return nil // its problem has a separate line

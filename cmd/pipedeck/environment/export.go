@@ -283,7 +283,8 @@ func printExported(out io.Writer, e *document.Exported) error {
 	}
 	if e.File != "" {
 		fmt.Fprintf(&said, "wrote %s (%s, %s, %s)\n  look at it:   pipedeck replay %s\n", text.Clean(e.File),
-			view.Bytes(uint64(e.Bytes)), view.Count(e.Applications, "application"), view.Count(e.Deployments, "deployment"),
+			view.Bytes(uint64(e.Bytes)), view.Count(e.Applications, "application"),
+			view.Count(e.Deployments, "deployment"),
 			text.ShellWord(e.File))
 	}
 	for _, file := range []string{e.Cast, e.SVG} {

@@ -138,7 +138,8 @@ func TestWrongFlagsOfExportAreRefusedBeforeAnythingIsWritten(t *testing.T) {
 func TestAPictureOrARecordingOfTheTerminalGoesToStandardOutput(t *testing.T) {
 	t.Parallel()
 	for flag, begins := range map[string]string{"--svg": "<svg ", "--cast": `{"version":2,`} {
-		code, stdout, stderr := clitest.Run(t.Context(), Commands, t.TempDir(), "export", "--from", recordedTour, flag, "-")
+		code, stdout, stderr := clitest.Run(t.Context(), Commands, t.TempDir(), "export", "--from", recordedTour,
+			flag, "-")
 		require.Zero(t, code, stderr)
 		require.True(t, strings.HasPrefix(stdout, begins), flag)
 		require.Empty(t, stderr)

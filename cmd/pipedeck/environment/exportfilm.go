@@ -84,7 +84,8 @@ func (f *filmFlags) check(from string) error {
 	case f.at < 0 || f.length < 0 || f.idle < 0:
 		return exit.Usage(errors.New("--at, --for and --idle-limit are not negative"), "correct it")
 	case f.svg == standardOutput && f.cast == standardOutput:
-		return exit.Usage(errors.New("--svg and --cast cannot both go to standard output"), "name a FILE for one of them")
+		return exit.Usage(errors.New("--svg and --cast cannot both go to standard output"),
+			"name a FILE for one of them")
 	case given("at") && (f.svg == "" || from == ""):
 		return exit.Usage(errors.New("--at is about a picture of a recorded session"), "add --from FILE and --svg FILE")
 	case given("for") && (f.cast == "" || from != ""):

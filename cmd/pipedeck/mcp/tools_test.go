@@ -115,7 +115,8 @@ func TestTheSummarySaysWhetherNothingIsWrongOrNothingIsKnown(t *testing.T) {
 	e.Starting = []string{"kubernetes"}
 	require.Equal(t, "no application is known; the environment is still starting: kubernetes", e.summary(0, ""))
 	waits := trouble{Application: document.Application{Name: "a"}, Deployment: &document.Deployment{Status: "RUNNING"},
-		Stages: []troubledStage{{Stage: document.Stage{ConfigID: "gate", Approval: document.Approval{CanApprove: true}}}}}
+		Stages: []troubledStage{{Stage: document.Stage{ConfigID: "gate",
+			Approval: document.Approval{CanApprove: true}}}}}
 	fails := trouble{Application: document.Application{Name: "b"}, Deployment: &document.Deployment{Status: "FAILURE"}}
 	drifts := trouble{Application: document.Application{Name: "c", Sync: "OUT_OF_SYNC", Health: "HEALTHY"}}
 	e.Troubles, e.More, e.Starting = []trouble{waits, fails, drifts}, 1, nil

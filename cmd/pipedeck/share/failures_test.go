@@ -22,7 +22,8 @@ func TestAPanicOfThePageIsLoggedAndSaid(t *testing.T) {
 	failing := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		panic("no such stage")
 	}))
-	failing.Config.ErrorLog = log.New(&failures{dir: dir, say: func(part, line string) { said <- part + ": " + line }}, "", 0)
+	reports := &failures{dir: dir, say: func(part, line string) { said <- part + ": " + line }}
+	failing.Config.ErrorLog = log.New(reports, "", 0)
 	failing.Start()
 	t.Cleanup(failing.Close)
 	_, err := http.Get(failing.URL)

@@ -102,10 +102,11 @@ type Subject struct {
 	Mode string
 	// Connect returns a client with its own connection, which the caller closes. It may block.
 	Connect func(ctx context.Context) (client deckv1.DeckServiceClient, end func(), err error)
-	// Announce returns what the environment is told with of what is served, with a connection that the caller closes;
-	// nil for what is no environment.
+	// Announce returns a client by which the environment learns what is served; the caller closes its connection. Nil
+	// for what is no environment.
 	Announce func(ctx context.Context) (client deckv1.SharingServiceClient, end func(), err error)
-	// Gone reports whether an error of Connect or Announce says that there is nothing left to connect to; nil for never.
+	// Gone reports whether an error of Connect or Announce says that there is nothing left to connect to; nil for
+	// never.
 	Gone func(err error) bool
 	// Film is a recorded session that is played, Recorded when it began and Missing why it is not complete.
 	Film     *player.Player
