@@ -128,6 +128,7 @@ func New(cfg Config) (*Server, error) {
 	deckv1.RegisterPluginCallServiceServer(s.grpc, deckapi.NewPluginCalls(state.PluginCalls))
 	s.registerDevelopment()
 	deckv1.RegisterFaultServiceServer(s.grpc, deckapi.NewFaults(state))
+	deckv1.RegisterSharingServiceServer(s.grpc, deckapi.NewShares())
 	if cfg.Images != nil {
 		imagev1.RegisterImageServiceServer(s.grpc, cfg.Images)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/decktest"
 	"github.com/pipedeck/pipedeck/tui/page"
 )
@@ -93,9 +94,42 @@ func TestTheEndIsSaid(t *testing.T) {
 	b := open(t, laptop, s.url())
 	b.ready()
 	s.end()
-	b.shows("#notice", "Ended: ")
+	b.shows("#notice", "This page is not served any more: the command that serves this page has ended.")
 	b.shows("#connection", "ended")
 	b.shows("#lines", "3 of 4 pods ready")
+}
+
+// The server of a page answers for a while after the environment has ended; then it is gone without a word. A page that
+// asked again in between would begin anew, and never learn of the end.
+func TestAPageAsksForNothingAfterTheEnd(t *testing.T) {
+	s := shop(t)
+	b := open(t, laptop, s.url())
+	b.ready()
+	s.gone.Store(true)
+	s.deck.End()
+	b.shows("#notice", "The environment has ended. What you see is from ")
+	b.waits("document.title === '! ended · pipedeck default'")
+	asked := s.streams.Load()
+	js[any](b, "(window.ended = performance.now(), null)")
+	b.waits("performance.now() - window.ended > 1000") // three attempts later, if there were any
+	require.Equal(t, asked, s.streams.Load())
+	s.unlisten()
+	js[any](b, "fetch('session').catch(() => null)")
+	b.shows("#notice", "The environment has ended.")
+	b.clean(s)
+}
+
+// The last words are lost where a stream is opened again in the moment of the end.
+func TestAnEnvironmentThatWasStoppingHasEnded(t *testing.T) {
+	s := shop(t)
+	b := open(t, laptop, s.url())
+	b.ready()
+	agent := decktest.Component(0, "piped", "")
+	agent.State = deckv1.Component_STATE_STOPPED
+	s.deck.Publish(agent)
+	b.shows("#attention", "stopping")
+	s.unlisten()
+	b.shows("#notice", "The environment has ended. What you see is from ")
 }
 
 // The server of the page is there, but the environment behind it is not.

@@ -42,7 +42,7 @@ func TestApplicationsAreListedTheWorstFirst(t *testing.T) {
 	require.Equal(t, []string{"search, failed, a71e0d2", "payments, waits for approval 2/5, 91c04be",
 		"checkout, running 5/8, f437ddc", "catalog, synced · healthy, be8b474", "mail, synced · healthy, 5f5a412",
 		"website, synced · healthy, ff87129"}, rows)
-	require.Equal(t, []string{"✗ 1 failed", "◆ 1 waits for a person", "● 2 deploying", "✓ parts ready"},
+	require.Equal(t, []string{"✗ 1 failed", "◆ 1 waits for a person", "● 1 deploying", "✓ parts ready"},
 		js[[]string](b, "[...document.querySelectorAll('#attention li')].map(item => item.innerText)"))
 	require.Equal(t, "● live", js[string](b, "document.querySelector('#connection').innerText"))
 	require.Equal(t, "● checkout: running · pipedeck default", js[string](b, "document.title"))
@@ -54,8 +54,8 @@ func TestTheGraphIsTheOneOfTheTerminal(t *testing.T) {
 	s := shop(t)
 	b := open(t, laptop, s.url())
 	b.ready()
-	plan, ok := graph.PlanBoxes(view.GraphStages(decktest.Checkout(), decktest.Environment(), decktest.Now()),
-		graph.Options{})
+	plan, ok := graph.PlanBoxes(view.GraphStages(decktest.Checkout(), decktest.Environment(), view.Keys{},
+		decktest.Now()), graph.Options{})
 	require.True(t, ok)
 	const across, down = 8, 19 // a cell in the units of the drawing
 	want := map[string][4]float64{}
@@ -118,10 +118,9 @@ func TestAStageThatWaitsSaysWhoMayApprove(t *testing.T) {
 	require.Contains(t, js[string](b, "document.querySelector('[data-stage=approve]').textContent"), "1 of 2")
 }
 
-func TestAnAnalysisHasCharts(t *testing.T) {
-	d := decktest.Named()
-	d.Stages[1].Name = "ANALYSIS"
-	s := serve(t, append(decktest.Running(), d)...)
+// A stage of any type and plugin has charts when its metadata has what they show.
+func TestAStageWithMetricsHasCharts(t *testing.T) {
+	s := serve(t, append(decktest.Running(), decktest.Named())...)
 	s.deck.Run("s2", &deckv1.GetStageRunResponse{Metadata: map[string]string{"pipedeck/analysis-series": series}})
 	b := open(t, laptop, s.url())
 	b.waits("document.querySelectorAll('.node').length === 5")
@@ -133,6 +132,26 @@ func TestAnAnalysisHasCharts(t *testing.T) {
 	// Signs distinguish the lines: dots and crosses of the canary, squares of what it is compared with.
 	require.Equal(t, []int{4, 1, 5}, js[[]int](b, `['.dot', '.cross', '.square'].map(
 		name => document.querySelector('.chart').querySelectorAll(name).length)`))
+}
+
+func TestAStageHasItsPlannedChanges(t *testing.T) {
+	s := serve(t, append(decktest.Running(), decktest.Named())...)
+	s.deck.Run("s2", &deckv1.GetStageRunResponse{Metadata: map[string]string{"pipedeck/planned-changes": `{"targets":[
+		{"name":"staging","counts":{"replace":1,"destroy":1},"resources":[
+		{"address":"aws_s3_bucket.old","action":"destroy"},
+		{"address":"aws_db.main","action":"replace","fields":[
+		{"path":"engine","before":"\"<b>14\"","after":"\"16\"","forces":true}]}]}]}`}})
+	b := open(t, laptop, s.url())
+	b.waits("document.querySelectorAll('.node').length === 5")
+	b.picks("s2")
+	js[any](b, "document.querySelector('[data-show=stage]').click(), null")
+	b.waits("document.querySelectorAll('.planned li').length === 3")
+	require.Equal(t, []string{"destroy", "destroy", "field"},
+		js[[]string](b, "[...document.querySelectorAll('.planned li')].map(row => row.className)"))
+	require.Equal(t, "-aws_s3_bucket.old  destroyed",
+		js[string](b, "document.querySelector('.planned li').textContent"))
+	b.shows(".planned", `engine "<b>14" → "16" replaces it`)
+	b.clean(s)
 }
 
 func TestPluginsAndPartsAndProblemsAreThere(t *testing.T) {

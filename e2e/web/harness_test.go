@@ -5,6 +5,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -72,8 +74,11 @@ type site struct {
 	page    *page.Server
 	address string
 
-	t       testing.TB
-	film    page.Film
+	t    testing.TB
+	film page.Film
+	// gone: the environment has ended on purpose. streams is how many streams were asked for.
+	gone    atomic.Bool
+	streams atomic.Int32
 	http    *http.Server
 	end     func()
 	serving *sync.WaitGroup
@@ -102,6 +107,9 @@ func (c staged) Now() time.Time { return decktest.Now().Add(time.Since(c.began))
 
 func (staged) After(d time.Duration) <-chan time.Time { return clock.System{}.After(d) }
 
+// errGone is the error of connecting to an environment that has ended on purpose.
+var errGone = errors.New("the environment is gone")
+
 // start makes a new server with its own token.
 func (s *site) start(address string) {
 	client := s.deck.Dial(s.t)
@@ -109,7 +117,13 @@ func (s *site) start(address string) {
 	_, port, err := net.SplitHostPort(s.address)
 	require.NoError(s.t, err)
 	o := page.Options{
-		Connect: func(context.Context) (page.Deck, error) { return client, nil }, Clock: staged{time.Now()}, Port: port,
+		Connect: func(context.Context) (page.Deck, error) {
+			if s.gone.Load() {
+				return nil, errGone
+			}
+			return client, nil
+		},
+		Gone: func(err error) bool { return errors.Is(err, errGone) }, Clock: staged{time.Now()}, Port: port,
 		Hello: page.Hello{Environment: "default", Version: "v0.1.0", Mode: page.ModeLive}, Film: s.film,
 	}
 	if s.film != nil {
@@ -142,7 +156,13 @@ func (s *site) listen(address string) net.Listener {
 
 // again serves the same sessions at an address.
 func (s *site) again(listener net.Listener) {
-	s.http = &http.Server{Handler: s.page, ReadHeaderTimeout: patience}
+	s.http = &http.Server{ReadHeaderTimeout: patience, Handler: http.HandlerFunc(
+		func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/events" {
+				s.streams.Add(1)
+			}
+			s.page.ServeHTTP(w, r)
+		})}
 	served := s.http
 	s.serving.Go(func() { _ = served.Serve(listener) }) // it ends by unlisten
 }

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/pipedeck/pipedeck/piped/clip"
+	"github.com/pipedeck/pipedeck/system/yamlnumber"
 )
 
 // maxValues bounds the values of one file, so that a few nested aliases cannot fill the memory.
@@ -155,7 +155,7 @@ func (r *resolver) resolve(tree ast.Node, depth int) *node {
 	case nil:
 	case *ast.NullNode:
 	case *ast.StringNode:
-		if value, is := exponential(tree); is {
+		if value, is := yamlnumber.Of(tree); is {
 			n.source = tree.Value
 			r.float(n, value)
 			break
@@ -200,18 +200,6 @@ func (r *resolver) resolve(tree ast.Node, depth int) *node {
 		r.report(n.at, "this form of YAML is not supported here")
 	}
 	return n
-}
-
-// exponent is a number of YAML that the library takes for text, because it has no dot before its exponent.
-var exponent = regexp.MustCompile(`^[-+]?[0-9]+[eE][-+]?[0-9]+$`)
-
-// exponential reads a number such as 1e-3. One that is too great stays text (PipeCD v1), as does what is in quotes.
-func exponential(tree *ast.StringNode) (value float64, is bool) {
-	if tree.GetToken().Type != token.StringType || !exponent.MatchString(tree.Value) {
-		return 0, false
-	}
-	value, err := strconv.ParseFloat(tree.Value, 64)
-	return value, err == nil
 }
 
 // checked reports a character that no program, file or protocol takes as text.

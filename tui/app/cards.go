@@ -62,7 +62,7 @@ func newCards(h *host, l *link, chosen *selection, s *screen, a *actions) cards 
 
 // settle opens the card whose time has come, and closes one that a newer deployment has overtaken.
 func (c *cards) settle() tea.Cmd {
-	if !c.screen.main || !c.link.answers() || c.host.cfg.Guest != nil { // cards are about what a user does next
+	if !c.screen.main || !c.link.answers() || c.host.cfg.ReadOnly != "" { // cards are about what a user does next
 		return nil
 	}
 	deck := c.link.deck
@@ -143,6 +143,8 @@ func (c *cards) trouble() string {
 	deck, newest := c.link.deck, c.link.deck.Newest(c.chosen.app)
 	app := c.chosen.application()
 	switch {
+	case c.host.cfg.ReadOnly != "":
+		return c.host.cfg.ReadOnly
 	case !c.link.answers():
 		return "not connected"
 	case len(deck.Problems()) > 0 || len(deck.Failed()) > 0:

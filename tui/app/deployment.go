@@ -225,9 +225,9 @@ func (p *deploymentPane) view() view.Deployment {
 		Environment: p.chosen.deck.Environment(), Problem: p.chosen.deck.ProblemOf(p.chosen.app),
 		Queue:   p.queue(),
 		Earlier: p.chosen.earlier(), Stage: p.chosen.stageID, Fold: p.fold, Form: p.forms[p.chosen.app],
-		Unfolded: p.unfolded || p.host.look.Big, Open: p.opened, Usual: p.usual(), Memo: &p.memo,
-		Held: p.held(),
-		Now:  p.host.known,
+		Folds: view.Folds{Unfolded: p.unfolded || p.host.look.Big, Open: p.opened}, Usual: p.usual(), Memo: &p.memo,
+		Held: p.held(), Keys: p.host.actionKeys(),
+		Now: p.host.known,
 	}
 }
 

@@ -72,6 +72,8 @@ func (p *environmentPane) draw(width, height int, _ bool) string {
 func (p *environmentPane) drawStartup(width, height int) string {
 	waiting := "connecting to the environment"
 	switch {
+	case p.link.stopped() && p.host.cfg.ReadOnly != "":
+		waiting = "the environment has stopped"
 	case p.link.stopped():
 		waiting = "the environment has stopped; press " + p.host.key(keymap.StartAgain) + " to start it again"
 	case p.link.trouble != nil:

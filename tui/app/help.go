@@ -4,6 +4,7 @@
 package app
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -20,13 +21,15 @@ type help struct {
 	keys     keymap.Map
 	scope    keymap.Scope
 	reasons  func() keymap.Reasons
-	look     *find
+	// refused are the actions that are not listed.
+	refused []keymap.Action
+	look    *find
 	// top is the first line shown; page is how many lines were shown last, and lines how many there are.
 	top, page, lines int
 }
 
 func newHelp(h *host, o *overlays) *help {
-	p := &help{theme: h.theme, overlays: o, look: newFind(h.theme, "/")}
+	p := &help{theme: h.theme, overlays: o, refused: h.refused(), look: newFind(h.theme, "/")}
 	p.look.purpose = searching
 	p.look.changed = func() { p.top = 0 }
 	return p
@@ -64,6 +67,9 @@ func (h *help) groups() []keymap.Group {
 	for _, group := range h.keys.Help(h.scope) {
 		found := keymap.Group{Name: group.Name}
 		for _, b := range group.Bindings {
+			if slices.Contains(h.refused, b.Action) {
+				continue
+			}
 			if h.look.matches(b.Help, b.Short, strings.Join(b.Keys, " "), group.Name) {
 				found.Bindings = append(found.Bindings, b)
 			}

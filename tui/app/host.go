@@ -12,6 +12,7 @@ import (
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/keymap"
 	"github.com/pipedeck/pipedeck/tui/theme"
+	"github.com/pipedeck/pipedeck/tui/view"
 )
 
 // host is what the program gives every part of the screen.
@@ -40,6 +41,14 @@ type host struct {
 
 // key is how the key of an action of every pane is shown.
 func (h *host) key(action keymap.Action) string { return h.file.Map.Key(keymap.Deployment, action) }
+
+// actionKeys are the keys that texts of panes name; none where nothing can be changed.
+func (h *host) actionKeys() view.Keys {
+	if h.cfg.ReadOnly != "" {
+		return view.Keys{}
+	}
+	return view.Keys{Approve: h.key(keymap.Approve), Break: h.key(keymap.Break), Sync: h.key(keymap.Sync)}
+}
 
 // later returns msg after a wait, unless the UI ends before.
 func (h *host) later(wait time.Duration, msg tea.Msg) tea.Cmd {

@@ -87,8 +87,17 @@ func newModel(cfg Config, look theme.Options, work *work, clock clock) *model {
 	return m
 }
 
-// Init starts the clock; everything else is under way already.
-func (m *model) Init() tea.Cmd { return m.ticker.keep(m.pace()) }
+// Init starts the clock and says what is shared; everything else is under way already.
+func (m *model) Init() tea.Cmd {
+	tick := m.ticker.keep(m.pace())
+	if m.host.cfg.Share == nil {
+		return tick
+	}
+	if begun := m.host.cfg.Share.begun(m.host); begun != "" {
+		return tea.Batch(tick, m.toast.say(begun, false))
+	}
+	return tick
+}
 
 // Update takes one message. A panic ends the UI in order, so that the terminal is restored.
 func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {

@@ -90,9 +90,9 @@ func (p *palette) entries() []view.PaletteEntry {
 // all is one entry for each action; where several bindings have one, that of the pane below.
 func (p *palette) all() []view.PaletteEntry {
 	var all []view.PaletteEntry
-	reasons := p.reasons()
+	reasons, refused := p.reasons(), p.host.refused()
 	for _, b := range p.keys {
-		if !b.Runs() {
+		if !b.Runs() || slices.Contains(refused, b.Action) {
 			continue
 		}
 		entry := view.PaletteEntry{Binding: b, Title: title(b), Reason: reasons[b.Action]}

@@ -84,3 +84,7 @@ func (h *host) drawPlayback(width int) string {
 
 // playing reports whether a recorded session goes on.
 func (h *host) playing() bool { return h.cfg.Playback != nil && h.cfg.Playback.Position().Playing }
+
+// localTimes is the clock of a session that is played. Its times are shown as those of an environment are, in the zone
+// of the user, and not in that of the machine on which it was recorded.
+func localTimes(p Playback) func() time.Time { return func() time.Time { return p.Now().Local() } }

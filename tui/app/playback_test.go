@@ -76,3 +76,12 @@ func TestTheCaptionOfARecordedStoryStandsAboveTheLineOfTheSession(t *testing.T) 
 		}
 	}
 }
+
+func (halfway) Now() time.Time { return time.Date(2026, 8, 20, 12, 0, 0, 0, time.UTC) }
+
+func TestTheTimesOfARecordedSessionAreThoseOfTheUsersZone(t *testing.T) {
+	t.Parallel()
+	now := localTimes(halfway{})()
+	require.Equal(t, time.Local, now.Location())
+	require.True(t, now.Equal(halfway{}.Now()))
+}

@@ -47,9 +47,10 @@ func (a *actions) unreturned(r *deckv1.Resource, unsynced string) string {
 	return ""
 }
 
-// putBackLine says in the details of a resource how it is put back; empty for one that is as in Git.
+// putBackLine says in the details of a resource how it is put back; empty for one that is as in Git, and for who
+// cannot do that.
 func (a *actions) putBackLine(r *deckv1.Resource) string {
-	if r.GetDrift() == "" {
+	if r.GetDrift() == "" || a.host.cfg.ReadOnly != "" {
 		return ""
 	}
 	key := a.host.file.Map.Key(keymap.Resources, keymap.PutBack)

@@ -120,18 +120,24 @@ func lastReasons(a *actions, reasons keymap.Reasons) keymap.Reasons {
 
 // readOnlyReasons adds why nothing can be changed.
 func readOnlyReasons(h *host, reasons keymap.Reasons) {
+	for _, action := range h.refused() {
+		reasons[action] = h.cfg.ReadOnly
+	}
+}
+
+// refused are the actions that a UI that changes nothing never has; none for another one. Their keys say why, and no
+// text offers them.
+func (h *host) refused() []keymap.Action {
 	if h.cfg.ReadOnly == "" {
-		return
+		return nil
 	}
-	for _, action := range asking() {
-		if action != keymap.PodLog && action != keymap.Calls || h.cfg.Playback != nil {
-			reasons[action] = h.cfg.ReadOnly
-		}
-	}
-	reasons[keymap.StartAgain] = h.cfg.ReadOnly
+	all := append(asking(), keymap.StartAgain, keymap.ShowCard)
 	if h.cfg.Playback != nil {
-		reasons[keymap.ShowPreview], reasons[keymap.ShowInsights] = h.cfg.ReadOnly, h.cfg.ReadOnly
+		return append(all, keymap.ShowPreview, keymap.ShowInsights)
 	}
+	return slices.DeleteFunc(all, func(action keymap.Action) bool {
+		return action == keymap.PodLog || action == keymap.Calls
+	})
 }
 
 // programs adds why no program of the user, and no command of pipedeck, can be started.

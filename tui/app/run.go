@@ -149,7 +149,7 @@ func run(ctx context.Context, cfg Config, seams seams) (Outcome, error) {
 	}
 	real := seams.clock
 	if cfg.Playback != nil {
-		seams.clock.now = cfg.Playback.Now
+		seams.clock.now = localTimes(cfg.Playback)
 	}
 	ctx, stop := cfg.interrupted(ctx)
 	defer stop()

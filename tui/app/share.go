@@ -6,6 +6,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 	qr "github.com/piglig/go-qr"
@@ -32,6 +33,8 @@ type Way struct {
 	Name string
 	// Text is what a watcher opens or types, and what is copied.
 	Text string
+	// Shown is the part of Text that everyone may read, who looks at the screen, too.
+	Shown string
 	// Code is the content of the QR code; empty for none.
 	Code string
 	// Notes are what else is to be known, a line each.
@@ -58,6 +61,18 @@ func (s *Share) pass(ctx context.Context, send func(tea.Msg)) {
 			return
 		}
 	}
+}
+
+// begun says, when the UI begins, that others can watch.
+func (s *Share) begun(h *host) string {
+	var at []string
+	for _, way := range s.Ways() {
+		at = append(at, text.Line(way.Shown))
+	}
+	if len(at) == 0 {
+		return ""
+	}
+	return "others can watch: " + strings.Join(at, ", ") + "; " + h.key(keymap.ShowShare) + " says how"
 }
 
 // shareView is the overlay that says how others can watch.

@@ -60,6 +60,17 @@ func TestTheShareLineIsShownAndCopied(t *testing.T) {
 	require.NotContains(t, ansi.Strip(m.render()), sharedPage)
 }
 
+func TestTheUIBeginsWithWhatIsSharedWithoutTheToken(t *testing.T) {
+	t.Parallel()
+	m := waiting(t, 160, 40)
+	m.host.cfg.Share = &Share{Ways: func() []Way {
+		return []Way{{Text: sharedPage, Shown: "http://127.0.0.1:34567/"}, {Text: sharedSSH, Shown: sharedSSH}}
+	}}
+	m.Init()
+	require.Contains(t, ansi.Strip(m.render()), "others can watch: http://127.0.0.1:34567/, "+sharedSSH+"; Y says how")
+	require.NotContains(t, m.render(), "token")
+}
+
 func TestWhereNothingIsServedTheFlagsAreNamed(t *testing.T) {
 	t.Parallel()
 	m := waiting(t, 80, 24)

@@ -26,7 +26,21 @@ type Status struct {
 	Problems []Problem `json:"problems"`
 	// Addresses are those of applications that run on this machine.
 	Addresses []Address `json:"addresses"`
+	// Shares are the ways in which others can watch the environment at present.
+	Shares []Share `json:"shares"`
 }
+
+// Share is a way to watch an environment.
+type Share struct {
+	// Part is web or ssh.
+	Part string `json:"part"`
+	// Address is that of the page without its token, or the command without its password.
+	Address string `json:"address"`
+	// Watching is how many people watch there.
+	Watching int32 `json:"watching"`
+}
+
+func newShare(s *deckv1.Share) Share { return Share{s.GetPart(), s.GetAddress(), s.GetWatching()} }
 
 // Address is where an application answers on this machine.
 type Address struct {
@@ -42,11 +56,12 @@ type Address struct {
 
 // NewStatus returns the document of an environment.
 func NewStatus(e *deckv1.Environment, components []*deckv1.Component, pipeds []*deckv1.Piped,
-	problems []*deckv1.Problem, addresses []Address) Status {
+	problems []*deckv1.Problem, addresses []Address, shares []*deckv1.Share) Status {
 	present := func(p *deckv1.Problem) Problem { return NewProblem(p, ProblemPresent) }
 	return Status{
 		NewHead(), NewEnvironment(e), each(components, NewComponent), each(pipeds, newPiped),
 		StartingParts(components, pipeds), len(problems) > 0, each(problems, present), List(addresses),
+		each(shares, newShare),
 	}
 }
 

@@ -28,7 +28,7 @@ const packFrom = 1 << 10
 func newBody(event any) *body {
 	encoded, err := json.Marshal(event)
 	if err != nil { // numbers that JSON does not have were replaced before
-		encoded, _ = json.Marshal(End{fmt.Sprintf("pipedeck cannot write the event: %v", err)})
+		encoded, _ = json.Marshal(End{Reason: fmt.Sprintf("pipedeck cannot write the event: %v", err)})
 	}
 	return &body{plain: encoded}
 }

@@ -22,43 +22,42 @@ type detail struct {
 	// ahead is the id of the one for which it waits.
 	ahead       string
 	environment *deckv1.Environment
-	charts      []Chart
-	// chartsAt is the version of the charts.
-	chartsAt int
-	body     *body
+	// drawnAt is the version of what is drawn of its stages.
+	drawnAt int
+	body    *body
 }
 
 // detail returns what is sent of a deployment now: the same value while that does not change.
 func (h *hub) detail(id string) *detail {
 	d, environment := h.deck.Deployment(id), h.deck.Environment()
 	ahead := h.deck.Ahead(d)
-	charts, chartsAt := h.chartsOf(id)
+	drawn, drawnAt := h.drawnOf(id)
 	known := h.details[id]
 	if known != nil && known.of == d && known.ahead == ahead.GetId() && known.environment == environment &&
-		known.chartsAt == chartsAt {
+		known.drawnAt == drawnAt {
 		return known
 	}
 	if known == nil && len(h.details) >= maxDetails {
 		clear(h.details)
 	}
-	made := &detail{of: d, ahead: ahead.GetId(), environment: environment, charts: charts, chartsAt: chartsAt}
+	made := &detail{of: d, ahead: ahead.GetId(), environment: environment, drawnAt: drawnAt}
 	if d == nil {
 		made.body = newBody(Detail{ID: id, Missing: true})
 	} else {
-		made.body = newBody(newDetail(d, ahead, environment, charts, h.now()))
+		made.body = newBody(newDetail(d, ahead, environment, drawn, h.now()))
 	}
 	h.details[id] = made
 	return made
 }
 
-func newDetail(d, ahead *deckv1.Deployment, environment *deckv1.Environment, charts []Chart, now time.Time) Detail {
+func newDetail(d, ahead *deckv1.Deployment, environment *deckv1.Environment, runs drawn, now time.Time) Detail {
 	summary := newSummary(d, ahead)
-	detail := Detail{ID: d.GetId(), Deployment: &summary, Charts: charts}
+	detail := Detail{ID: d.GetId(), Deployment: &summary, Charts: runs.charts, Planned: runs.planned}
 	byID := map[string]*deckv1.Stage{}
 	for _, s := range d.GetStages() {
 		byID[s.GetId()] = s
 	}
-	drawn := view.GraphStages(d, environment, now)
+	drawn := view.GraphStages(d, environment, view.Keys{}, now)
 	for _, g := range drawn {
 		s := byID[g.ID]
 		shown := Stage{Stage: document.NewStage(d, s), Label: g.Name, Look: g.Status.Word(), Short: g.Short,

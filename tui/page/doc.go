@@ -40,7 +40,8 @@
 //	watchers    Watchers
 //	playback    Playback: only of a recorded session, when it is played otherwise than by the time that goes on
 //	story       Story: while one is played, also in a recorded session
-//	end         End: the last event; the server listens no more, or the environment has ended on purpose
+//	end         End: the last event; the server listens no more, or the environment has ended on purpose. A tab opens
+//	            no stream after it
 //
 // A stream that has nothing to say sends a comment now and then. Texts are cleaned of what acts on terminals; they are
 // texts and never HTML.

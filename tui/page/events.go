@@ -201,6 +201,8 @@ type Detail struct {
 	// Graph is left out for a deployment without stages, and for one whose graph is too large to be drawn.
 	Graph  *Graph  `json:"graph,omitempty"`
 	Charts []Chart `json:"charts,omitempty"`
+	// Planned is what stages change, or would change, at their deploy targets.
+	Planned []Planned `json:"planned,omitempty"`
 }
 
 // Stage is a stage with what the terminal draws of it.
@@ -258,6 +260,23 @@ type Rollback struct {
 	To    string `json:"to"`
 	// Stages are the labels of the stages.
 	Stages []string `json:"stages"`
+}
+
+// Planned is a table of what a stage changes at a deploy target.
+type Planned struct {
+	// Stage is the id of the stage, Head a line about all changes.
+	Stage string       `json:"stage"`
+	Head  string       `json:"head"`
+	Rows  []PlannedRow `json:"rows"`
+}
+
+// PlannedRow is a resource or an output that changes, or with field a field of the resource before it. Kind is create,
+// update or destroy, and empty for words.
+type PlannedRow struct {
+	Sign  string `json:"sign"`
+	Words string `json:"words"`
+	Kind  string `json:"kind"`
+	Field bool   `json:"field,omitempty"`
 }
 
 // Chart is a metric that an analysis evaluates.
@@ -334,7 +353,8 @@ type Story struct {
 	Application string `json:"application"`
 }
 
-// End says why there are no more events.
+// End says why there are no more events. Environment: the environment has ended; else only what serves the page has.
 type End struct {
-	Reason string `json:"reason"`
+	Reason      string `json:"reason"`
+	Environment bool   `json:"environment"`
 }

@@ -41,7 +41,7 @@ func (h *hub) run(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case h.options.Gone != nil && h.options.Gone(err):
-			h.end(environmentEnded)
+			h.end(ofEnvironment)
 			return
 		}
 		h.connect(nil, Disconnected, err)

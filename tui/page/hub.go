@@ -50,11 +50,11 @@ type hub struct {
 	whole   *body
 	wholeAt int
 	details map[string]*detail
-	chartStore
+	runStore
 	audience
-	// over is closed with the reason in ending.
+	// over is closed when ending is set.
 	over   chan struct{}
-	ending string
+	ending End
 }
 
 // audience are the open streams; counted is closed and replaced when their number changes.
@@ -220,14 +220,14 @@ func (h *hub) watching() (int, <-chan struct{}) {
 	return h.count, h.counted
 }
 
-// end ends all streams; the first reason counts.
-func (h *hub) end(reason string) {
+// end ends all streams; the first end counts.
+func (h *hub) end(as End) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	select {
 	case <-h.over:
 	default:
-		h.ending = reason
+		h.ending = as
 		close(h.over)
 	}
 }
@@ -240,21 +240,24 @@ func plain(err error) string {
 	return err.Error()
 }
 
-// reasonOf is why a page ends with its context.
-func (h *hub) reasonOf(ctx context.Context) string {
+// endOf is how a page ends with its context.
+func (h *hub) endOf(ctx context.Context) End {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.deck.Stopping() {
-		return environmentEnded
+		return ofEnvironment
 	}
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
-		return text.Line(cause.Error())
+		return End{Reason: text.Line(cause.Error())}
 	}
-	return "the command that serves this page has ended"
+	return End{Reason: "the command that serves this page has ended"}
 }
 
 // environmentEnded is the usual reason of an end.
 const environmentEnded = "the environment has ended"
+
+// ofEnvironment is that end.
+var ofEnvironment = End{Reason: environmentEnded, Environment: true}
 
 // news is what a stream that has sent the events before number from has to send.
 type news struct {

@@ -72,7 +72,7 @@ type Server struct {
 	shell   shell
 	hub     *hub
 	logs    *logs
-	charts  *charts
+	runs    *runs
 }
 
 // MaxWatchers is how many streams there are at most.
@@ -97,7 +97,7 @@ func New(o Options) (*Server, error) {
 		access: &access{token: sha256.Sum256([]byte(token)), cookie: "pipedeck_" + o.Port, secure: o.Secure,
 			names: names, anyAddress: o.Public, clock: o.Clock, wrong: make(chan struct{}, maxWrong)},
 	}
-	s.logs, s.charts = newLogs(s.hub), newCharts(s.hub)
+	s.logs, s.runs = newLogs(s.hub), newRuns(s.hub)
 	return s, nil
 }
 
@@ -108,11 +108,11 @@ func (s *Server) Token() string { return s.token }
 // cause of the end of ctx as their last words. It runs once.
 func (s *Server) Run(ctx context.Context) {
 	inner, cancel := context.WithCancel(ctx)
-	s.charts.begin(inner)
+	s.runs.begin(inner)
 	s.hub.run(inner)
-	s.hub.end(s.hub.reasonOf(ctx))
+	s.hub.end(s.hub.endOf(ctx))
 	cancel()
-	s.charts.wait()
+	s.runs.wait()
 	s.logs.close()
 }
 

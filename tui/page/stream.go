@@ -236,7 +236,7 @@ func limitSending(w *http.ResponseController) { _ = w.SetWriteDeadline(time.Now(
 // end sends the last words.
 func (t *tab) end() {
 	t.gather()
-	t.frames.event("end", "", newBody(End{t.server.hub.ending}))
+	t.frames.event("end", "", newBody(t.server.hub.ending))
 	if t.send() == nil {
 		_ = t.frames.close() // the watcher may be gone
 	}

@@ -29,6 +29,8 @@ type Options struct {
 	WithoutLogs bool
 	// Flags, each after a space, name the environment in commands for the user.
 	Flags string
+	// ReadOnly: the user changes nothing, and no line names a command that does.
+	ReadOnly bool
 }
 
 // maxMessage bounds one message of the server, in bytes.

@@ -26,7 +26,7 @@ import (
 // Each line of a block of a log becomes one line. See Follow for how it ends.
 func Plain(ctx context.Context, client deckv1.DeckServiceClient, w io.Writer, opts Options) error {
 	return Follow(ctx, client, opts, func(c Change) error {
-		for _, line := range plainLines(c, opts.Flags) {
+		for _, line := range plainLines(c, opts) {
 			if _, err := fmt.Fprintf(w, "%s  %s\n", c.Time.Local().Format("15:04:05.000"), line); err != nil {
 				return err
 			}
@@ -35,11 +35,12 @@ func Plain(ctx context.Context, client deckv1.DeckServiceClient, w io.Writer, op
 	})
 }
 
-func plainLines(c Change, flags string) []string {
+func plainLines(c Change, opts Options) []string {
 	switch c.Kind {
 	case Environment:
 		e := c.Environment
-		return line("environment", e.GetName(), clusterWords(e), simulated(e), e.GetRepository(), arrow(editHint(e)))
+		return line("environment", e.GetName(), clusterWords(e), simulated(e), e.GetRepository(),
+			arrow(editHint(e, opts)))
 	case Component:
 		if c.Component.GetState() == deckv1.Component_STATE_DEGRADED {
 			return nil // its problem has a separate line
@@ -65,7 +66,7 @@ func plainLines(c Change, flags string) []string {
 			attempt(c.Stage), c.Stage.GetStatusReason())
 	case StageWaits:
 		return line("stage", c.Deployment.GetApplicationName()+" "+state.StageWord(c.Stage),
-			"WAITS FOR APPROVAL"+approvers(c.Stage), c.Stage.GetApprovalSubject(), arrow(approval(c, flags)))
+			"WAITS FOR APPROVAL"+approvers(c.Stage), c.Stage.GetApprovalSubject(), arrow(approval(c, opts)))
 	case StageSilent:
 		return line("stage", c.Deployment.GetApplicationName()+" "+state.StageWord(c.Stage), Name(c.Stage.GetStatus()),
 			"no output for "+seconds(c.Stage.GetSilentSince(), c.Time))
@@ -75,7 +76,7 @@ func plainLines(c Change, flags string) []string {
 			"planning waits for plugin "+d.GetPlanningWaitsFor()+", "+seconds(d.GetPlanningSince(), c.Time))
 	case StagePaused:
 		return line("stage", c.Deployment.GetApplicationName()+" "+state.StageWord(c.Stage),
-			"PAUSED", state.PauseText(c.Stage)+"; "+arrow(goOn(c, flags)))
+			"PAUSED", state.PauseText(c.Stage)+after("; ", arrow(goOn(c, opts))))
 	case Plugin:
 		p := c.Plugin
 		detail := p.GetDetail()
@@ -176,9 +177,9 @@ func clusterWords(e *deckv1.Environment) string {
 	return cmp.Or(strings.Join(kinds, ", "), "no cluster")
 }
 
-// editHint is what a newcomer does first; empty for a user's own repository.
-func editHint(e *deckv1.Environment) string {
-	if e.GetEditHint() == "" {
+// editHint is what a newcomer does first; empty for a user's own repository, and for a user who changes nothing.
+func editHint(e *deckv1.Environment, opts Options) string {
+	if e.GetEditHint() == "" || opts.ReadOnly {
 		return ""
 	}
 	if e.GetLive() {

@@ -22,10 +22,10 @@ func TestProblemsAreReportedWhenTheyComeAndWhenTheyGo(t *testing.T) {
 	require.Len(t, changes, 1)
 	require.Empty(t, d.Apply(came), "the same again is no news")
 	require.Equal(t, []string{"problem      plugin wait  DEGRADED  " + p.GetReason() + "  -> " + p.GetNextStep()},
-		plainLines(changes[0], ""))
+		plainLines(changes[0], Options{}))
 	require.Equal(t, []string{
 		"The environment is degraded, plugin wait: " + p.GetReason() + ". Next step: " + p.GetNextStep() + ".",
-	}, sentences(changes[0], ""))
+	}, sentences(changes[0], Options{}))
 	line, err := json.Marshal(jsonLine(changes[0]))
 	require.NoError(t, err)
 	require.JSONEq(t,
@@ -37,8 +37,8 @@ func TestProblemsAreReportedWhenTheyComeAndWhenTheyGo(t *testing.T) {
 	d.Apply(&deckv1.Event{Kind: &deckv1.Event_Reset_{Reset_: &deckv1.Reset{}}})
 	changes = d.Apply(&deckv1.Event{Kind: &deckv1.Event_Synced{Synced: &deckv1.Synced{}}})
 	require.Len(t, changes, 1, "it went while no one listened")
-	require.Equal(t, []string{"problem      plugin wait  CLEARED"}, plainLines(changes[0], ""))
-	require.Equal(t, []string{"The problem with plugin wait is over."}, sentences(changes[0], ""))
+	require.Equal(t, []string{"problem      plugin wait  CLEARED"}, plainLines(changes[0], Options{}))
+	require.Equal(t, []string{"The problem with plugin wait is over."}, sentences(changes[0], Options{}))
 
 	d.Apply(came)
 	removed := &deckv1.Event{Kind: &deckv1.Event_Removed{Removed: &deckv1.Removed{ProblemId: p.GetId()}}}
@@ -57,7 +57,7 @@ func TestTheFailureOfAComponentIsReportedOnce(t *testing.T) {
 		NextStep: "free it",
 	}}})
 	require.Len(t, changes, 1)
-	require.Empty(t, plainLines(changes[0], ""))
-	require.Empty(t, sentences(changes[0], ""))
+	require.Empty(t, plainLines(changes[0], Options{}))
+	require.Empty(t, sentences(changes[0], Options{}))
 	require.NotNil(t, jsonLine(changes[0]))
 }

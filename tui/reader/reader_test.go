@@ -341,3 +341,23 @@ func TestAnApplicationThatAnswersSaysWhere(t *testing.T) {
 		require.Contains(t, out.String(), want)
 	}
 }
+
+func TestWhoOnlyLooksReadsNoCommandThatChanges(t *testing.T) {
+	t.Parallel()
+	d := decktest.Canary()
+	d.Stages[1].Status, d.Stages[1].Pause = deckv1.StageStatus_STAGE_STATUS_RUNNING,
+		&deckv1.StagePause{When: deckv1.Breakpoint_WHEN_BEFORE}
+	for name, follow := range map[string]read{"plain": reader.Plain, "sentences": reader.Sentences} {
+		server := decktest.Start(t)
+		server.Publish(decktest.Environment(), decktest.Application(), d)
+		var out bytes.Buffer
+		require.NoError(t, follow(t.Context(), server.Dial(t), &out, reader.Options{
+			ReadOnly: true, Until: func(d *state.Deck) bool { return d.Synced() },
+		}), name)
+		require.Contains(t, strings.ToLower(out.String()), "waits for approval", name)
+		require.Contains(t, out.String(), "paused", name)
+		for _, command := range []string{"pipedeck ", "->", "To approve it", "To go on"} {
+			require.NotContains(t, out.String(), command, name)
+		}
+	}
+}

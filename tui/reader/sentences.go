@@ -19,7 +19,7 @@ import (
 // no columns, symbols or abbreviations. See Follow for how it ends.
 func Sentences(ctx context.Context, client deckv1.DeckServiceClient, w io.Writer, opts Options) error {
 	return Follow(ctx, client, opts, func(c Change) error {
-		for _, s := range sentences(c, opts.Flags) {
+		for _, s := range sentences(c, opts) {
 			if _, err := fmt.Fprintln(w, s); err != nil {
 				return err
 			}
@@ -28,11 +28,11 @@ func Sentences(ctx context.Context, client deckv1.DeckServiceClient, w io.Writer
 	})
 }
 
-func sentences(c Change, flags string) []string {
+func sentences(c Change, opts Options) []string {
 	var s string
 	switch c.Kind {
 	case Environment:
-		s = environmentSentence(c.Environment)
+		s = environmentSentence(c.Environment, opts)
 	case Component:
 		s = componentSentence(c.Component)
 	case Application:
@@ -42,9 +42,9 @@ func sentences(c Change, flags string) []string {
 	case Stage:
 		s = stageSentence(c)
 	case StageWaits:
-		s = fmt.Sprintf("Stage %s of %s waits for approval%s%s. To approve it, run: %s",
+		s = fmt.Sprintf("Stage %s of %s waits for approval%s%s.%s",
 			state.StageWord(c.Stage), c.Deployment.GetApplicationName(), approvers(c.Stage), subject(c.Stage),
-			approval(c, flags))
+			after(" To approve it, run: ", approval(c, opts)))
 	case StageSilent:
 		s = fmt.Sprintf("Stage %s of %s has had no output for %s.", state.StageWord(c.Stage),
 			c.Deployment.GetApplicationName(), seconds(c.Stage.GetSilentSince(), c.Time))
@@ -53,8 +53,8 @@ func sentences(c Change, flags string) []string {
 			c.Deployment.GetApplicationName(), c.Deployment.GetPlanningWaitsFor(),
 			seconds(c.Deployment.GetPlanningSince(), c.Time))
 	case StagePaused:
-		s = fmt.Sprintf("Stage %s of %s is %s at a breakpoint. To go on, run: %s",
-			state.StageWord(c.Stage), c.Deployment.GetApplicationName(), state.PauseText(c.Stage), goOn(c, flags))
+		s = fmt.Sprintf("Stage %s of %s is %s at a breakpoint.%s", state.StageWord(c.Stage),
+			c.Deployment.GetApplicationName(), state.PauseText(c.Stage), after(" To go on, run: ", goOn(c, opts)))
 	case Plugin:
 		s = pluginSentence(c.Plugin, c.PluginName)
 	case Problem:
@@ -74,7 +74,7 @@ func sentences(c Change, flags string) []string {
 	return []string{s}
 }
 
-func environmentSentence(e *deckv1.Environment) string {
+func environmentSentence(e *deckv1.Environment, opts Options) string {
 	s := fmt.Sprintf("Environment %s watches the repository %s.", e.GetName(), e.GetRepository())
 	if e.GetSimulated() {
 		s += " Its cluster is simulated: no container runs."
@@ -82,7 +82,7 @@ func environmentSentence(e *deckv1.Environment) string {
 	if e.GetLocalPods() {
 		s += " Images that are built here run as processes of this machine; other pods are simulated."
 	}
-	if hint := editHint(e); hint != "" {
+	if hint := editHint(e, opts); hint != "" {
 		s += " To see a deployment, " + hint + "."
 	}
 	return s
@@ -254,18 +254,32 @@ func subject(stage *deckv1.Stage) string {
 	return ", because it " + stage.GetApprovalSubject()
 }
 
-// approval is the command that approves the waiting stage; flags name the environment in it.
-func approval(c Change, flags string) string {
+// after is what follows words, with them; "" where nothing does.
+func after(words, follows string) string {
+	if follows == "" {
+		return ""
+	}
+	return words + follows
+}
+
+// approval is the command that approves the waiting stage; "" for a user who changes nothing.
+func approval(c Change, opts Options) string {
+	if opts.ReadOnly {
+		return ""
+	}
 	waiting := state.StagesThat(c.Deployment, (*deckv1.Stage).GetCanApprove)
 	command := "pipedeck approve " + text.ShellWord(c.Deployment.GetApplicationName()) + " " +
 		text.ShellWord(state.StageArgument(waiting, c.Stage))
 	if named := c.Stage.GetApprovers(); len(named) > 0 {
 		command += " --as " + text.ShellWord(named[0])
 	}
-	return command + flags
+	return command + opts.Flags
 }
 
-// goOn is the command that goes on with the paused stage; flags name the environment in it.
-func goOn(c Change, flags string) string {
-	return state.ContinueCommand(c.Deployment, c.Stage) + flags
+// goOn is the command that goes on with the paused stage; "" for a user who changes nothing.
+func goOn(c Change, opts Options) string {
+	if opts.ReadOnly {
+		return ""
+	}
+	return state.ContinueCommand(c.Deployment, c.Stage) + opts.Flags
 }

@@ -28,7 +28,7 @@ func TestASilentStageAndAPlanThatWaitsAreReportedOnce(t *testing.T) {
 		event := &deckv1.Event{Time: timestamppb.New(at), Kind: kind}
 		for _, c := range d.Apply(event) {
 			if c.Kind == StageSilent || c.Kind == PlanningWaits {
-				plain, said = append(plain, plainLines(c, "")...), append(said, sentences(c, "")...)
+				plain, said = append(plain, plainLines(c, Options{})...), append(said, sentences(c, Options{})...)
 				require.NotNil(t, jsonLine(c))
 			}
 		}

@@ -22,8 +22,8 @@ func TestAStoryIsReportedWhenItSaysSomethingElse(t *testing.T) {
 	said := &deckv1.Caption{Text: "A commit deploys.", Step: 2, Steps: 6, Awaits: "hello-world SUCCESS"}
 	changes := say(said)
 	require.Len(t, changes, 1)
-	require.Equal(t, []string{"story        step 2 of 6: A commit deploys."}, plainLines(changes[0], ""))
-	require.Equal(t, []string{"Story, step 2 of 6: A commit deploys."}, sentences(changes[0], ""))
+	require.Equal(t, []string{"story        step 2 of 6: A commit deploys."}, plainLines(changes[0], Options{}))
+	require.Equal(t, []string{"Story, step 2 of 6: A commit deploys."}, sentences(changes[0], Options{}))
 	line, err := json.Marshal(jsonLine(changes[0]))
 	require.NoError(t, err)
 	require.JSONEq(t, `{"time":"2026-08-20T12:00:01Z","type":"story","schema":1,"text":"A commit deploys.","step":2,

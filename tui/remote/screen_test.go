@@ -82,19 +82,26 @@ func (s *screen) current() string {
 // sees waits until the condition holds for the screen.
 func (s *screen) sees(what string, condition func(screen string) bool) {
 	s.t.Helper()
-	deadline := time.NewTimer(patience)
+	if !s.seesWithin(patience, condition) {
+		s.t.Fatalf("never saw %s on:\n%s", what, s.current())
+	}
+}
+
+// seesWithin waits until the condition holds for the screen, at most so long, and reports whether it does.
+func (s *screen) seesWithin(limit time.Duration, condition func(screen string) bool) bool {
+	deadline := time.NewTimer(limit)
 	defer deadline.Stop()
 	for {
 		s.mu.Lock()
 		lines, changed := s.emulator.String(), s.changed
 		s.mu.Unlock()
 		if condition(lines) {
-			return
+			return true
 		}
 		select {
 		case <-changed:
 		case <-deadline.C:
-			s.t.Fatalf("never saw %s on:\n%s", what, lines)
+			return false
 		}
 	}
 }

@@ -169,7 +169,7 @@ func waits(d *deckv1.Deployment) bool {
 func (v Big) about(width, most int) []string {
 	th, words := v.Theme, ""
 	if stage := v.stage(v.Stage); stage != nil {
-		note := stageNote(stage)
+		note := stageNote(stage, v.Keys)
 		if note == "" {
 			note = stageBadge(th, stage).word
 		}

@@ -18,7 +18,7 @@ import (
 // LayerOrder returns the ids of the stages as Big shows them: by layers, each from the left to the right.
 func LayerOrder(d *deckv1.Deployment) []string {
 	var ids []string
-	for _, layer := range graph.Layers(stagesOf(d, time.Time{})) {
+	for _, layer := range graph.Layers(stagesOf(d, Keys{}, time.Time{})) {
 		for _, stage := range layer {
 			ids = append(ids, stage.ID)
 		}
@@ -60,7 +60,7 @@ func (v Big) body(width, height int) bigBody {
 // layers draws a row for each layer, as far apart as they fit; where not all fit, those around the selected stage.
 func (v Big) layers(width, height int) bigBody {
 	th := v.Theme
-	layers := graph.Layers(stagesOf(v.Deployment.Deployment, v.Now))
+	layers := graph.Layers(stagesOf(v.Deployment.Deployment, v.Keys, v.Now))
 	at, longest := 0, time.Duration(0)
 	for i, layer := range layers {
 		for _, stage := range layer {

@@ -24,9 +24,10 @@ var breakMarks = []struct {
 }
 
 // GraphStages are the stages of a deployment in the order of the pipeline, as every drawing of the graph names them:
-// with marks before the names of stages that breakpoints name. A mark at every stage would distinguish none.
-func GraphStages(d *deckv1.Deployment, environment *deckv1.Environment, now time.Time) []graph.Stage {
-	stages := stagesOf(d, now)
+// with marks before the names of stages that breakpoints name. A mark at every stage would distinguish none. The notes
+// name the keys of what the user may do.
+func GraphStages(d *deckv1.Deployment, environment *deckv1.Environment, keys Keys, now time.Time) []graph.Stage {
+	stages := stagesOf(d, keys, now)
 	own := slices.DeleteFunc(slices.Clone(environment.GetBreakpoints()), func(b *deckv1.Breakpoint) bool {
 		return b.GetStage() == state.EveryStage
 	})

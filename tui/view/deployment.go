@@ -36,17 +36,24 @@ type Deployment struct {
 	Stage, Fold string
 	// Form is how the stages are drawn.
 	Form Form
-	// Unfolded draws every stage, Open the folds that it names, by id.
-	Unfolded bool
-	Open     []string
+	Folds
 	// Usual is how long the selected stage took when it last succeeded; 0 when that is not known.
 	Usual time.Duration
 	// Memo saves work between the calls of one frame; it may be nil.
 	Memo *GraphMemo
 	// Held says of stages, by id, where a debugger holds their plugin.
-	Held    map[string]string
+	Held map[string]string
+	// Keys are those that the texts name.
+	Keys    Keys
 	Focused bool
 	Now     time.Time
+}
+
+// Folds are how the stages that a reader can do without are drawn: Unfolded draws every stage, Open the folds that it
+// names, by id.
+type Folds struct {
+	Unfolded bool
+	Open     []string
 }
 
 // Queue is what is known of the queue of an application, seen from one of its deployments.
@@ -147,7 +154,7 @@ func (v Deployment) stageLines(stage *deckv1.Stage, width int) []string {
 	badge := stageBadge(th, stage)
 	line := " " + badge.dot() + " " + th.Strong.Render(v.name(stage))
 	note := badge.word
-	if words := join(", ", v.Held[stage.GetId()], silence(stage, v.Now), stageNote(stage)); words != "" {
+	if words := join(", ", v.Held[stage.GetId()], silence(stage, v.Now), stageNote(stage, v.Keys)); words != "" {
 		note = words
 	}
 	var reason []string
@@ -349,52 +356,4 @@ func (v Deployment) withAddress(about string, width int) string {
 func behind(ahead *deckv1.Deployment) string {
 	commit := shortHash(text.Line(ahead.GetCommit().GetHash()))
 	return "It begins when the deployment of commit " + commit + " has ended."
-}
-
-// mistaken says what is wrong with the configuration of the application, unless the deployment ended by it.
-func (v Deployment) mistaken(width int) []string {
-	reason := v.Problem.GetReason()
-	if reason == "" || v.Earlier || strings.Contains(text.Line(v.Deployment.GetStatusReason()), text.Line(reason)) {
-		return nil
-	}
-	tone := v.Theme.Tones.Warn
-	if v.Application.GetSync() == deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG {
-		tone = v.Theme.Tones.Bad
-	}
-	return v.reasonLines(tone, reason, width)
-}
-
-// reasonLines wrap a reason behind an arrow, at most maxReason lines; none for an empty one.
-func (v Deployment) reasonLines(style theme.Tone, reason string, width int) []string {
-	if reason = text.Line(reason); reason == "" {
-		return nil
-	}
-	th := v.Theme
-	wrapped := text.Wrap(reason, width-4)
-	var lines []string
-	for i, line := range wrapped[:min(len(wrapped), maxReason)] {
-		lead := "   "
-		if i == 0 {
-			lead = " " + th.Arrow + " "
-			if text.Width(lead) > 3 {
-				lead = th.Arrow + " "
-			}
-		}
-		if i == maxReason-1 && len(wrapped) > maxReason {
-			line = text.Cut(line, width-6, "") + th.Ellipsis
-		}
-		lines = append(lines, style.Render(lead+line))
-	}
-	return lines
-}
-
-// worthShowing: the reason of a success only repeats the status.
-func worthShowing(status deckv1.DeploymentStatus) bool {
-	switch status {
-	case deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE,
-		deckv1.DeploymentStatus_DEPLOYMENT_STATUS_CANCELLED,
-		deckv1.DeploymentStatus_DEPLOYMENT_STATUS_ROLLING_BACK:
-		return true
-	}
-	return false
 }

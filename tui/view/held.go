@@ -24,7 +24,7 @@ func HeldBy(p *deckv1.Plugin) string {
 
 // drawn are the stages with the places where they are held.
 func (v Deployment) drawn() []graph.Stage {
-	stages := GraphStages(v.Deployment, v.Environment, v.Now)
+	stages := GraphStages(v.Deployment, v.Environment, v.Keys, v.Now)
 	for i, s := range stages {
 		stages[i].Note = join(", ", v.Held[s.ID], s.Note)
 	}

@@ -25,7 +25,7 @@ type Insights struct {
 	Selected int
 	// Waiting is said instead of the figures; Trouble above them.
 	Waiting, Trouble string
-	// Zone is that of times; nil is UTC.
+	// Zone is that of times; nil is local.
 	Zone *time.Location
 }
 
@@ -109,7 +109,7 @@ func (v Insights) counted(width int) []string {
 	all := v.Report.GetAll()
 	said := fmt.Sprintf("Counted: %s that ended in the %s since %s, all that the control plane keeps.",
 		Count(measured(all), "deployment"), v.length(),
-		v.Report.GetFrom().AsTime().In(cmp.Or(v.Zone, time.UTC)).Format("2 Jan 15:04 MST"))
+		v.Report.GetFrom().AsTime().In(cmp.Or(v.Zone, time.Local)).Format("2 Jan 15:04 MST"))
 	if n := all.GetCancelled(); n > 0 {
 		said += fmt.Sprintf(" Not counted: %d cancelled.", n)
 	}

@@ -33,9 +33,12 @@ func (v Deployment) nothing(width int) []string {
 		return append([]string{""}, lines...)
 	}
 	th := v.Theme
+	if v.Keys.Sync == "" {
+		return []string{"", th.Dim.Render(" No deployment yet.")}
+	}
 	return []string{
 		"", th.Dim.Render(" No deployment yet."),
-		th.Dim.Render(fmt.Sprintf(" Commit a change below %s, or press ", app.GetPath())) + th.Key.Render("s") +
+		th.Dim.Render(fmt.Sprintf(" Commit a change below %s, or press ", app.GetPath())) + th.Key.Render(v.Keys.Sync) +
 			th.Dim.Render(" to deploy what is there."),
 	}
 }
@@ -87,11 +90,15 @@ func (v Deployment) invalidSince(width int) []string {
 	return append(v.reasonLines(v.Theme.Tones.Bad, "The configuration is not valid now: "+reason, width), v.fix(width))
 }
 
-// orphaned says that the configuration is not in Git any more, and what a user can do.
+// orphaned says that the configuration is not in Git any more, and what a user who changes things
+// can do.
 func (v Deployment) orphaned(width int) []string {
 	app := v.Application
 	reason := cmp.Or(app.GetSyncShortReason(), "Orphaned")
 	lines := v.reasonLines(v.Theme.Tones.Warn, reason+"; what was deployed last still runs", width)
+	if v.Keys.Sync == "" {
+		return lines
+	}
 	remove := text.Cut(v.Theme.Dim.Render(" Delete it, too: pipedeck remove "+text.Line(app.GetName())+" --cascade"),
 		width, v.Theme.Ellipsis)
 	keep := text.Cut(v.Theme.Dim.Render(" Keep what runs: pipedeck remove "+text.Line(app.GetName())+" --orphan"),

@@ -131,22 +131,64 @@ func plannedPreview(th theme.Theme, t state.PlannedTarget) (out []PreviewLine) {
 
 // planned draws what the stage changes, or would change.
 func (v Inspector) planned(width int) []string {
-	targets := state.PlannedByStage(v.Run.GetMetadata())
-	if len(targets) == 0 {
+	tables := plannedTables(v.Theme, v.Run.GetMetadata())
+	if len(tables) == 0 {
 		return nil
 	}
 	lines := v.section("Planned changes")
+	for _, table := range tables {
+		lines = append(lines, v.wrapped(table.head, width)...)
+		for _, row := range table.rows {
+			lines = append(lines, v.plannedLines(row, width)...)
+		}
+	}
+	return lines
+}
+
+// plannedTable is what changes at a deploy target, below a line about all of it.
+type plannedTable struct {
+	head string
+	rows []plannedRow
+}
+
+// plannedTables are what a stage changes, or would change, by its metadata.
+func plannedTables(th theme.Theme, metadata map[string]string) (tables []plannedTable) {
+	targets := state.PlannedByStage(metadata)
 	for _, t := range targets {
 		head := t.Summary()
 		if len(targets) > 1 {
 			head = text.Line(t.Name) + ": " + head
 		}
-		lines = append(lines, v.wrapped(head, width)...)
-		for _, row := range plannedRows(v.Theme, t) {
-			lines = append(lines, v.plannedLines(row, width)...)
-		}
+		tables = append(tables, plannedTable{head, plannedRows(th, t)})
 	}
-	return lines
+	return tables
+}
+
+// PlannedTable is a table of what changes at a deploy target, for who draws it elsewhere.
+type PlannedTable struct {
+	// Head is about all of it.
+	Head string
+	Rows []PlannedRow
+}
+
+// PlannedRow is one row. Kind is create, update or destroy by how much a user has to see it, and empty for words. A
+// Field belongs to the resource in the rows before.
+type PlannedRow struct {
+	Sign, Words, Kind string
+	Field             bool
+}
+
+// PlannedTables are what a stage changes, or would change, by its metadata; none where its plugin does not say.
+func PlannedTables(metadata map[string]string) (tables []PlannedTable) {
+	kinds := map[byte]string{'+': "create", '~': "update", '-': "destroy"}
+	for _, t := range plannedTables(theme.New(theme.Options{NoColor: true}), metadata) {
+		table := PlannedTable{Head: t.head}
+		for _, row := range t.rows {
+			table.Rows = append(table.Rows, PlannedRow{row.sign, row.words, kinds[row.kind], row.field})
+		}
+		tables = append(tables, table)
+	}
+	return tables
 }
 
 // signWidth is the width of the signs of a table of changes.

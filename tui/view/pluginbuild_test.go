@@ -41,9 +41,9 @@ func TestARunningStageWithoutOutputHasAnAge(t *testing.T) {
 	}
 	d := &deckv1.Deployment{Id: "d", Stages: []*deckv1.Stage{stage}}
 	require.Equal(t, "no output for 45s", silence(stage, now))
-	require.Equal(t, "no output for 45s", stagesOf(d, now)[0].Note)
+	require.Equal(t, "no output for 45s", stagesOf(d, Keys{}, now)[0].Note)
 	stage.Progress = &deckv1.StageProgress{Done: 1, Total: 3}
-	require.Equal(t, "no output for 45s, 1 of 3", stagesOf(d, now)[0].Note)
+	require.Equal(t, "no output for 45s, 1 of 3", stagesOf(d, Keys{}, now)[0].Note)
 	stage.Status = deckv1.StageStatus_STAGE_STATUS_SUCCESS
 	require.Empty(t, silence(stage, now))
 

@@ -23,9 +23,9 @@ func TestProgressStandsNextToARunningStage(t *testing.T) {
 	}
 	running := &deckv1.Stage{Status: deckv1.StageStatus_STAGE_STATUS_RUNNING, Display: "kept",
 		Progress: &deckv1.StageProgress{Done: 3, Total: 10}}
-	require.Equal(t, "3 of 10", stageNote(running))
+	require.Equal(t, "3 of 10", stageNote(running, Keys{}))
 	running.Status = deckv1.StageStatus_STAGE_STATUS_SUCCESS
-	require.Equal(t, "kept", stageNote(running))
+	require.Equal(t, "kept", stageNote(running, Keys{}))
 }
 
 func TestTargetsAreSummedUpWithTheBadNewsFirst(t *testing.T) {
@@ -44,7 +44,7 @@ func TestTargetsAreSummedUpWithTheBadNewsFirst(t *testing.T) {
 	require.Empty(t, targetSummary(&deckv1.Stage{Targets: stage.GetTargets()[:1]}))
 
 	stage.Status, stage.StatusReason = deckv1.StageStatus_STAGE_STATUS_FAILURE, "west: a long reason"
-	require.Equal(t, "failed at west, 1 not begun, 1 of 4 targets done, west: a long reason", stageNote(stage))
+	require.Equal(t, "failed at west, 1 not begun, 1 of 4 targets done, west: a long reason", stageNote(stage, Keys{}))
 	stage.Display = "1 of 4 deploy targets, failed: west"
 	require.NotEmpty(t, targetSummary(stage), "a failed stage has its reason instead")
 	stage.Status = deckv1.StageStatus_STAGE_STATUS_SUCCESS

@@ -23,7 +23,7 @@ func StageOrder(d *deckv1.Deployment) []*deckv1.Stage {
 		byID[stage.GetId()] = stage
 	}
 	ordered := make([]*deckv1.Stage, 0, len(byID))
-	for _, id := range graph.Order(stagesOf(d, time.Time{})) {
+	for _, id := range graph.Order(stagesOf(d, Keys{}, time.Time{})) {
 		ordered = append(ordered, byID[id])
 	}
 	return ordered
@@ -66,14 +66,14 @@ func byIndex(d *deckv1.Deployment) []*deckv1.Stage {
 }
 
 // stagesOf makes the stages of a deployment ready to be drawn, in the order in which the author wrote them.
-func stagesOf(d *deckv1.Deployment, now time.Time) []graph.Stage {
+func stagesOf(d *deckv1.Deployment, keys Keys, now time.Time) []graph.Stage {
 	all := byIndex(d)
 	names := stageNames(all)
 	stages := make([]graph.Stage, len(all))
 	for i, s := range all {
 		stages[i] = graph.Stage{
 			ID: s.GetId(), Name: names[i], Needs: s.GetRequires(), Rollback: s.GetRollback(), Status: statusOf(s),
-			Note: join(", ", silence(s, now), stageNote(s)),
+			Note: join(", ", silence(s, now), stageNote(s, keys)),
 		}
 		if s.GetCanApprove() && s.GetApprovalsNeeded() > 1 {
 			stages[i].Short = approvalCount(s)
@@ -123,12 +123,12 @@ func statusOf(s *deckv1.Stage) graph.Status {
 }
 
 // stageNote is what matters most about a stage besides its state.
-func stageNote(s *deckv1.Stage) string {
+func stageNote(s *deckv1.Stage, keys Keys) string {
 	attempt := ""
 	if s.GetRetries() > 0 {
 		attempt = fmt.Sprintf("attempt %d", s.GetRetries()+1)
 	}
-	about, targets := stageWords(s), targetSummary(s)
+	about, targets := stageWords(s, keys), targetSummary(s)
 	if s.GetStatus() == deckv1.StageStatus_STAGE_STATUS_FAILURE { // the reason is long and would leave them no room
 		about, targets = targets, about
 	}
@@ -136,14 +136,17 @@ func stageNote(s *deckv1.Stage) string {
 }
 
 // stageWords say how far a stage is, or how it ended.
-func stageWords(s *deckv1.Stage) string {
+func stageWords(s *deckv1.Stage, keys Keys) string {
 	switch status := s.GetStatus(); {
 	case state.Paused(s):
-		return text.Line(state.PauseText(s)) + "; press b"
+		if keys.Break == "" {
+			return text.Line(state.PauseText(s))
+		}
+		return text.Line(state.PauseText(s)) + "; press " + keys.Break
 	case status == deckv1.StageStatus_STAGE_STATUS_FAILURE:
 		return text.Line(s.GetStatusReason())
 	case status == deckv1.StageStatus_STAGE_STATUS_RUNNING && s.GetCanApprove():
-		return approval(s)
+		return approval(s, keys.Approve)
 	case status == deckv1.StageStatus_STAGE_STATUS_RUNNING && s.GetProgress() != nil:
 		return progressWords(s.GetProgress())
 	case s.GetDisplay() != "":
@@ -158,11 +161,15 @@ func stageWords(s *deckv1.Stage) string {
 	return ""
 }
 
-// approval says what the key does, and whose approval the stage needs where it needs that of named users.
-func approval(stage *deckv1.Stage) string {
-	press := "press a to approve"
+// approval says what the key does, and whose approval the stage needs where it needs that of named users; without a
+// key, what is waited for.
+func approval(stage *deckv1.Stage, key string) string {
+	press, as := "press "+key+" to approve", "press "+key+" as " // short: 80 columns have room for little more
+	if key == "" {
+		press, as = "waits for approval", "waits for approval by "
+	}
 	if names := stage.GetApprovers(); len(names) > 0 {
-		press = "press a as " + text.Line(strings.Join(names, " or ")) // short: 80 columns have room for little more
+		press = as + text.Line(strings.Join(names, " or "))
 	}
 	if subject := stage.GetApprovalSubject(); subject != "" {
 		press += ": " + text.Line(subject)

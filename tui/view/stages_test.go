@@ -32,14 +32,18 @@ func TestAStageIsCalledByTheIdOfItsAuthorElseByTypeAndDescription(t *testing.T) 
 
 func TestApprovalsSoFarStandNextToTheStageThatWaits(t *testing.T) {
 	t.Parallel()
+	keys := Keys{Approve: "a"}
 	stage := &deckv1.Stage{Id: "1", Status: deckv1.StageStatus_STAGE_STATUS_RUNNING, CanApprove: true}
-	require.Equal(t, "press a to approve", stageNote(stage))
+	require.Equal(t, "press a to approve", stageNote(stage, keys))
 	stage.Approvers = []string{"bob", "carol"}
-	require.Equal(t, "press a as bob or carol", stageNote(stage))
+	require.Equal(t, "press a as bob or carol", stageNote(stage, keys))
 	stage.ApprovalsNeeded = 2
-	require.Equal(t, "0 of 2; press a as bob or carol", stageNote(stage))
+	require.Equal(t, "0 of 2; press a as bob or carol", stageNote(stage, keys))
 	stage.ApprovedBy = []string{"alice"}
-	require.Equal(t, "1 of 2: alice; press a as bob or carol", stageNote(stage))
+	require.Equal(t, "1 of 2: alice; press a as bob or carol", stageNote(stage, keys))
+	require.Equal(t, "1 of 2: alice; waits for approval by bob or carol", stageNote(stage, Keys{}))
+	stage.Approvers = nil
+	require.Equal(t, "1 of 2: alice; waits for approval", stageNote(stage, Keys{}))
 }
 
 func TestTheSelectedStageSaysHowItGoesAtEachTarget(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/story"
 	"github.com/pipedeck/pipedeck/tui/state"
 	"github.com/pipedeck/pipedeck/tui/text"
+	"github.com/pipedeck/pipedeck/tui/view"
 )
 
 // waiting is the status of a stage that can be approved.
@@ -30,10 +31,10 @@ func awaited(c story.Condition) string {
 	case c.Plugin != "":
 		subject, want = "plugin "+c.Plugin, c.State
 		if c.Restarts > 0 {
-			want += " after " + counted(c.Restarts, "restart")
+			want += " after " + view.Count(c.Restarts, "restart")
 		}
 		if c.Reloads > 0 {
-			want += " after " + counted(c.Reloads, "reload")
+			want += " after " + view.Count(c.Reloads, "reload")
 		}
 	case c.Stage != "":
 		subject += " " + c.Stage
@@ -42,13 +43,6 @@ func awaited(c story.Condition) string {
 		want += fmt.Sprintf(" with the reason %q", c.Reason)
 	}
 	return subject + " " + want
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // errTooLate ends the wait for a condition.
@@ -117,7 +111,7 @@ func holdsOfPlugin(d *state.Deck, c story.Condition) (holds bool, present string
 		now := word(plugin.GetState(), "STATE_")
 		restarts, reloads := int(plugin.GetRestarts()), int(plugin.GetReloads())
 		return now == c.State && restarts >= c.Restarts && reloads >= c.Reloads, said("it", now+" after "+
-			counted(restarts, "restart")+" and "+counted(reloads, "reload"), plugin.GetDetail()), nil
+			view.Count(restarts, "restart")+" and "+view.Count(reloads, "reload"), plugin.GetDetail()), nil
 	}
 	return false, "there is no such plugin", nil
 }

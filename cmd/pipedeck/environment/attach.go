@@ -64,7 +64,7 @@ func newAttachCommand(t *session.Target) *cobra.Command {
 			if err := look.announce(mode, out); err != nil {
 				return err
 			}
-			err = attachReader(cmd.Context(), w, mode, out, look.recording)
+			err = look.attachReader(cmd.Context(), w, mode, out)
 			return finish(mode, out, exit.Explain(cmd.Context(), err))
 		},
 	}

@@ -63,6 +63,7 @@ To record what happens from now on, use "pipedeck attach --record FILE".`,
 		Example: `  pipedeck export report.pipedeck
   pipedeck export report.pipedeck -o json
   pipedeck export --svg now.svg
+  pipedeck export --cast - --for 30s > now.cast
   pipedeck export --from tour.pipedeck --cast tour.cast --columns 100 --rows 30
   pipedeck export --from tour.pipedeck --svg approval.svg --at 12s`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -75,6 +76,9 @@ To record what happens from now on, use "pipedeck attach --record FILE".`,
 			}
 			if f.output.Machine() {
 				return f.output.Document(cmd.OutOrStdout(), exported)
+			}
+			if f.film.piped() {
+				return printExported(cmd.ErrOrStderr(), exported)
 			}
 			return printExported(cmd.OutOrStdout(), exported)
 		},
@@ -90,9 +94,17 @@ func (f *exportFlags) check(args []string) error {
 	switch {
 	case len(args) == 0 && !f.film.wanted():
 		return exit.Usage(errors.New("there is nothing to write"), "name a FILE, or give --svg FILE or --cast FILE")
+	case f.film.piped() && f.output.Machine():
+		return exit.Usage(errors.New("standard output cannot have both a picture or a recording and JSON"),
+			"name a FILE in place of -, or leave -o out")
 	case len(args) == 1 && f.from != "":
 		return exit.Usage(fmt.Errorf("%s is a recorded session already", f.from),
 			"leave FILE out, or copy the session")
+	}
+	for _, path := range args {
+		if err := checkSessionPath(path); err != nil {
+			return err
+		}
 	}
 	return f.film.check(f.from)
 }
@@ -271,21 +283,15 @@ func printExported(out io.Writer, e *document.Exported) error {
 	}
 	if e.File != "" {
 		fmt.Fprintf(&said, "wrote %s (%s, %s, %s)\n  look at it:   pipedeck replay %s\n", text.Clean(e.File),
-			view.Bytes(uint64(e.Bytes)), counted(e.Applications, "application"), counted(e.Deployments, "deployment"),
+			view.Bytes(uint64(e.Bytes)), view.Count(e.Applications, "application"),
+			view.Count(e.Deployments, "deployment"),
 			text.ShellWord(e.File))
 	}
 	for _, file := range []string{e.Cast, e.SVG} {
-		if file != "" {
+		if file != "" && file != standardOutput {
 			fmt.Fprintf(&said, "wrote %s\n", text.Clean(file))
 		}
 	}
 	_, err := io.WriteString(out, said.String())
 	return err
-}
-
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

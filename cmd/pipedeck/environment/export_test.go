@@ -4,15 +4,19 @@
 package environment
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/film"
+	"github.com/pipedeck/pipedeck/devenv/player"
 	"github.com/pipedeck/pipedeck/tui/decktest"
 	"github.com/pipedeck/pipedeck/tui/document"
 )
@@ -117,6 +121,9 @@ func TestWrongFlagsOfExportAreRefusedBeforeAnythingIsWritten(t *testing.T) {
 		{"export --svg " + file + " --rows 0", "--rows 0 is not from 10 to 200"},
 		{"export --svg " + file + " --speed NaN", "--speed NaN is not from 0.1 to 100"},
 		{"export --svg " + file + " --idle-limit=-1s", "are not negative"},
+		{"export --from " + recordedTour + " --svg - --cast -", "cannot both go to standard output"},
+		{"export --from " + recordedTour + " --svg - -o json", "standard output cannot have both"},
+		{"export -", "a session is written to a file, not to standard output"},
 		{"export --svg " + file + " --theme pink", "unknown theme \"pink\""},
 		{"export --from export_test.go --svg " + file, "is not a recorded session"},
 	} {
@@ -126,4 +133,35 @@ func TestWrongFlagsOfExportAreRefusedBeforeAnythingIsWritten(t *testing.T) {
 		require.Contains(t, stderr, "\nnext step: ")
 		require.NoFileExists(t, file)
 	}
+}
+
+func TestAPictureOrARecordingOfTheTerminalGoesToStandardOutput(t *testing.T) {
+	t.Parallel()
+	for flag, begins := range map[string]string{"--svg": "<svg ", "--cast": `{"version":2,`} {
+		code, stdout, stderr := clitest.Run(t.Context(), Commands, t.TempDir(), "export", "--from", recordedTour,
+			flag, "-")
+		require.Zero(t, code, stderr)
+		require.True(t, strings.HasPrefix(stdout, begins), flag)
+		require.Empty(t, stderr)
+		require.NotContains(t, stdout, "wrote ")
+	}
+	require.NoFileExists(t, "-")
+}
+
+// fullDisk takes nothing.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+func TestAFullDiskIsOneErrorOfARecording(t *testing.T) {
+	t.Parallel()
+	recorded, err := openSession(recordedTour)
+	require.NoError(t, err)
+	f := &filmFlags{columns: 100, rows: 30, speed: 1}
+	err = buffered(fullDisk{}, func(to io.Writer) error {
+		return f.show(recorded, func(reel *player.Reel, o film.Options) error {
+			return film.Cast(t.Context(), reel, o, to)
+		})
+	})
+	require.EqualError(t, err, "no space left on device")
 }

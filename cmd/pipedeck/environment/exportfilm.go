@@ -38,11 +38,26 @@ type filmFlags struct {
 	cmd     *cobra.Command
 }
 
+// standardOutput is what a flag has for standard output in place of a file.
+const standardOutput = "-"
+
+// piped reports whether a picture or a recording goes to standard output, which then has nothing else.
+func (f *filmFlags) piped() bool { return f.svg == standardOutput || f.cast == standardOutput }
+
+// create has a picture or a recording written to a new file, or to standard output.
+func (f *filmFlags) create(path string, write func(io.Writer) error) error {
+	if path == standardOutput {
+		return buffered(f.cmd.OutOrStdout(), write)
+	}
+	return create(path, write)
+}
+
 func (f *filmFlags) register(cmd *cobra.Command) {
 	f.cmd = cmd
 	flags := cmd.Flags()
-	flags.StringVar(&f.svg, "svg", "", "write a picture of the terminal UI to `FILE`")
-	flags.StringVar(&f.cast, "cast", "", "write a recording of the terminal UI to `FILE`, as asciicast v2")
+	flags.StringVar(&f.svg, "svg", "", "write a picture of the terminal UI to `FILE`; - is standard output")
+	flags.StringVar(&f.cast, "cast", "", "write a recording of the terminal UI to `FILE`, as asciicast v2; - is "+
+		"standard output")
 	flags.DurationVar(&f.at, "at", 0, "time of the session that --svg shows (default: its end)")
 	flags.DurationVar(&f.length, "for", 0, "how long --cast records an environment (default: until Ctrl-C)")
 	flags.DurationVar(&f.idle, "idle-limit", 0, "longest pause of --cast (default: as in the session)")
@@ -68,6 +83,9 @@ func (f *filmFlags) check(from string) error {
 			"correct it")
 	case f.at < 0 || f.length < 0 || f.idle < 0:
 		return exit.Usage(errors.New("--at, --for and --idle-limit are not negative"), "correct it")
+	case f.svg == standardOutput && f.cast == standardOutput:
+		return exit.Usage(errors.New("--svg and --cast cannot both go to standard output"),
+			"name a FILE for one of them")
 	case given("at") && (f.svg == "" || from == ""):
 		return exit.Usage(errors.New("--at is about a picture of a recorded session"), "add --from FILE and --svg FILE")
 	case given("for") && (f.cast == "" || from != ""):
@@ -102,7 +120,7 @@ func (f *filmFlags) read() error {
 // write writes the files of a session.
 func (f *filmFlags) write(ctx context.Context, recorded *sessionfile.Session, exported *document.Exported) error {
 	if f.svg != "" {
-		err := create(f.svg, func(to io.Writer) error {
+		err := f.create(f.svg, func(to io.Writer) error {
 			return f.show(recorded, func(reel *player.Reel, o film.Options) error {
 				if f.cmd.Flags().Changed("at") {
 					o.Until = f.at
@@ -123,7 +141,7 @@ func (f *filmFlags) write(ctx context.Context, recorded *sessionfile.Session, ex
 	if f.cast == "" {
 		return nil
 	}
-	err := create(f.cast, func(to io.Writer) error {
+	err := f.create(f.cast, func(to io.Writer) error {
 		return f.show(recorded, func(reel *player.Reel, o film.Options) error { return film.Cast(ctx, reel, o, to) })
 	})
 	if err == nil {
@@ -152,10 +170,18 @@ func create(path string, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriter(file.file)
-	if err := errors.Join(write(out), out.Flush()); err != nil {
+	if err := buffered(file.file, write); err != nil {
 		return errors.Join(err, file.discard())
 	}
 	_, err = file.close()
 	return err
+}
+
+// buffered has something written in large parts.
+func buffered(to io.Writer, write func(io.Writer) error) error {
+	out := bufio.NewWriter(to)
+	if err := write(out); err != nil {
+		return err // a full disk is one error, not one for each layer that wrote
+	}
+	return out.Flush()
 }

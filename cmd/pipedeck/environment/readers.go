@@ -32,15 +32,14 @@ func follow(ctx context.Context, deck deckv1.DeckServiceClient, mode OutputMode,
 }
 
 // attachReader follows an environment that another process runs, until either ends.
-func attachReader(ctx context.Context, w *workspace.Workspace, mode OutputMode, out io.Writer,
-	recording *recording) error {
+func (l *look) attachReader(ctx context.Context, w *workspace.Workspace, mode OutputMode, out io.Writer) error {
 	deck, conn, err := session.Dial(ctx, w)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	recording.begin(ctx, w)
-	err = follow(ctx, deck, mode, out, reader.Options{Flags: session.Flags(w)})
+	l.recording.begin(ctx, w)
+	err = follow(ctx, deck, mode, out, reader.Options{Flags: session.Flags(w), ReadOnly: l.readOnly})
 	if errors.Is(err, reader.ErrEnded) {
 		return howItEnded(ctx, w)
 	}

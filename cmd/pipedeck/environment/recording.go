@@ -30,8 +30,20 @@ type sessionFile struct {
 	file *os.File
 }
 
+// checkSessionPath refuses standard output: a session is read again after it was written.
+func checkSessionPath(path string) error {
+	if path != standardOutput {
+		return nil
+	}
+	return exit.Usage(errors.New("a session is written to a file, not to standard output"),
+		"name a file; one with this name is ./-")
+}
+
 // createSession creates a file for a session that only this user can read. It never replaces one.
 func createSession(path string) (*sessionFile, error) {
+	if err := checkSessionPath(path); err != nil {
+		return nil, err
+	}
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	switch {
 	case errors.Is(err, fs.ErrExist):

@@ -110,7 +110,7 @@ func transcribe(ctx context.Context, recorded *sessionfile.Session, mode OutputM
 	if recorded.Missing != "" {
 		fmt.Fprintf(warn, "pipedeck: the session is not complete: %s\n", recorded.Missing)
 	}
-	if err = follow(ctx, deck, mode, out, reader.Options{}); errors.Is(err, reader.ErrEnded) {
+	if err = follow(ctx, deck, mode, out, reader.Options{ReadOnly: true}); errors.Is(err, reader.ErrEnded) {
 		return nil
 	}
 	return err
@@ -136,7 +136,7 @@ func (l *look) show(ctx context.Context, film *player.Player, recorded *sessionf
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	playing.Go(func() { film.Run(ctx) })
-	return follow(ctx, deck, mode, out, reader.Options{})
+	return follow(ctx, deck, mode, out, reader.Options{ReadOnly: true})
 }
 
 // play shows a session until the user leaves.

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"google.golang.org/grpc"
+
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/share"
@@ -26,20 +28,28 @@ import (
 // that is shared does nothing.
 func (l *look) shareEnvironment(ctx context.Context, w *workspace.Workspace, mode string) (err error) {
 	var found atomic.Bool
+	dial := func(ctx context.Context) (deckv1.DeckServiceClient, *grpc.ClientConn, error) {
+		if found.Load() { // before, there is no environment because it has not started
+			if err := checkRunning(w); err != nil {
+				return nil, nil, err
+			}
+		}
+		deck, conn, err := session.Dial(ctx, w)
+		if err != nil {
+			return nil, nil, err
+		}
+		found.Store(true)
+		return deck, conn, nil
+	}
 	l.shared, err = l.sharing.Start(ctx, share.Subject{
 		Name: w.Name, Dir: w.Dir, Mode: mode,
 		Connect: func(ctx context.Context) (deckv1.DeckServiceClient, func(), error) {
-			if found.Load() { // before, there is no environment because it has not started
-				if err := checkRunning(w); err != nil {
-					return nil, nil, err
-				}
-			}
-			deck, conn, err := session.Dial(ctx, w)
-			if err != nil {
-				return nil, nil, err
-			}
-			found.Store(true)
-			return deck, func() { _ = conn.Close() }, nil
+			deck, conn, err := dial(ctx)
+			return deck, func() { _ = conn.Close() }, err
+		},
+		Announce: func(ctx context.Context) (deckv1.SharingServiceClient, func(), error) {
+			_, conn, err := dial(ctx)
+			return deckv1.NewSharingServiceClient(conn), func() { _ = conn.Close() }, err
 		},
 		Gone: func(err error) bool { return errors.Is(err, app.ErrEnvironmentGone) },
 	})

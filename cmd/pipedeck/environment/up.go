@@ -97,7 +97,7 @@ func (s *Setup) up(ctx context.Context, look *look, apply bool) error {
 			return look.watch(ctx, w, nil, s.Keep)
 		}
 		fmt.Fprintf(s.Err, "environment %q is running already; showing what happens there\n", w.Name)
-		return attachReader(ctx, w, s.Mode, s.Out, s.recording)
+		return look.attachReader(ctx, w, s.Mode, s.Out)
 	}
 	note, err := takeLastRun(s.Flags, w, s.Args)
 	if err != nil {

@@ -73,7 +73,10 @@ func Cast(ctx context.Context, reel *player.Reel, o Options, to io.Writer) error
 		at, last = at+pause, now
 		return out.Frame(at, screen)
 	})
-	return errors.Join(err, out.End(at))
+	if err == nil {
+		err = out.End(at)
+	}
+	return err
 }
 
 // play shows a session from its beginning, and calls show with every other screen and its time since then; at least

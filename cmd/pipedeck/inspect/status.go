@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
@@ -28,13 +30,17 @@ func newStatusCommand(t *session.Target) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "status", Short: "Show the parts, pipeds and problems of an environment", Args: cobra.NoArgs,
 		Long: `Show the parts of the environment and its pipeds, the addresses of applications that run on this
-machine, and a table of problems with the next step for each.
+machine and those where others watch, and a table of problems with the next step for each.
 Exit code 0: every part is ready, its piped is connected, and no problem is known; 3: it is still
 starting, or its piped is not connected; 5: the environment is degraded.`,
 		Example: "  pipedeck status\n  pipedeck status -o wide\n  pipedeck status -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return t.Run(cmd, func(ctx context.Context, s *session.Session) error {
-				if err := showStatus(s, localAddresses(ctx, s), &output); err != nil {
+				shares, err := sharesOf(ctx, s)
+				if err != nil {
+					return err
+				}
+				if err := showStatus(s, localAddresses(ctx, s), shares, &output); err != nil {
 					return err
 				}
 				return verdict(s)
@@ -79,16 +85,26 @@ func noteStarting(s *session.Session, listed int) {
 	}
 }
 
-func showStatus(s *session.Session, addresses []document.Address, output *format.Output) error {
+// sharesOf asks where others watch; an environment of an older version does not say.
+func sharesOf(ctx context.Context, s *session.Session) ([]*deckv1.Share, error) {
+	list, err := s.Sharing.ListShares(ctx, &deckv1.ListSharesRequest{})
+	if err != nil && status.Code(err) != codes.Unimplemented {
+		return nil, fmt.Errorf("list where others watch: %w", err)
+	}
+	return list.GetShares(), nil
+}
+
+func showStatus(s *session.Session, addresses []document.Address, shares []*deckv1.Share, output *format.Output) error {
 	if output.Machine() {
 		return output.Document(s.Out, document.NewStatus(s.State.Environment(), s.State.Components(), s.State.Pipeds(),
-			s.State.Problems(), addresses))
+			s.State.Problems(), addresses, shares))
 	}
-	return printStatus(s.Out, s.State, addresses, output)
+	return printStatus(s.Out, s.State, addresses, shares, output)
 }
 
 // printStatus prints the tables for users.
-func printStatus(w io.Writer, s *session.State, addresses []document.Address, output *format.Output) error {
+func printStatus(w io.Writer, s *session.State, addresses []document.Address, shares []*deckv1.Share,
+	output *format.Output) error {
 	var components, problems [][]string
 	for _, c := range s.Components() {
 		components = append(components, []string{c.GetName(), document.Word(c.GetState()),
@@ -109,6 +125,9 @@ func printStatus(w io.Writer, s *session.State, addresses []document.Address, ou
 	if err := printAddresses(w, addresses, output); err != nil {
 		return err
 	}
+	if err := printShares(w, shares, output); err != nil {
+		return err
+	}
 	for _, p := range s.Plugins() {
 		for _, line := range pluginNotes(p) {
 			fmt.Fprintf(w, "\nplugin %s: %s\n", s.PluginName(p), text.Clean(line))
@@ -127,7 +146,23 @@ func printStatus(w io.Writer, s *session.State, addresses []document.Address, ou
 	}, Rows: problems})
 }
 
-// pluginNotes are what a user should know of a plugin that works, or may not: that its piped does not report it, who started it, and how often it has crashed.
+// printShares prints where others watch.
+func printShares(w io.Writer, shares []*deckv1.Share, output *format.Output) error {
+	if len(shares) == 0 {
+		return nil
+	}
+	var rows [][]string
+	for _, share := range shares {
+		rows = append(rows, []string{share.GetPart(), fmt.Sprint(share.GetWatching()), share.GetAddress()})
+	}
+	fmt.Fprintln(w)
+	return output.Table(w, format.Table{Columns: []format.Column{
+		{Head: "SHARED"}, {Head: "WATCHING"}, {Head: "ADDRESS", Text: true},
+	}, Rows: rows})
+}
+
+// pluginNotes are what a user should know of a plugin that works, or may not: that its piped does not report it, who
+// started it, and how often it has crashed.
 func pluginNotes(p *deckv1.Plugin) (lines []string) {
 	if p.GetState() == deckv1.Plugin_STATE_UNSPECIFIED && p.GetDetail() != "" {
 		lines = append(lines, "UNKNOWN: "+p.GetDetail())

@@ -38,8 +38,9 @@ func degradedSnapshot() *session.State {
 func TestStatusListsProblemsWithTheirNextStep(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	require.NoError(t, printStatus(&out, degradedSnapshot(), nil, &format.Output{}))
+	require.NoError(t, printStatus(&out, degradedSnapshot(), nil, nil, &format.Output{}))
 	require.Contains(t, out.String(), "degraded: 2 problems")
+	require.NotContains(t, out.String(), "SHARED")
 	require.Regexp(t,
 		`plugin wait +\S+ +quarantined: it ended 5 times .* fix the program, or run: pipedeck restart wait`,
 		out.String())
@@ -153,12 +154,12 @@ func TestStatusListsPipedsWithTheirApplications(t *testing.T) {
 		s.Apply(event)
 	}
 	var out bytes.Buffer
-	require.NoError(t, printStatus(&out, s, nil, &format.Output{}))
+	require.NoError(t, printStatus(&out, s, nil, nil, &format.Output{}))
 	require.Regexp(t, `default +CONNECTED +v0\.1\.0 +1 +sample +p1\nlegacy +DISCONNECTED +v0\.57\.1 +1 +- +p2\n`,
 		out.String())
 
 	out.Reset()
-	require.NoError(t, showStatus(&session.Session{State: s, Out: &out}, nil, clitest.JSON(t)))
+	require.NoError(t, showStatus(&session.Session{State: s, Out: &out}, nil, nil, clitest.JSON(t)))
 	var shown document.Status
 	clitest.Document(t, "status", out.String(), &shown)
 	require.Equal(t, "legacy DISCONNECTED", shown.Pipeds[1].Name+" "+shown.Pipeds[1].State)
@@ -255,7 +256,7 @@ func TestStatusSaysWhoStartedAPluginAndHowOftenItCrashed(t *testing.T) {
 		s.Apply(&deckv1.Event{Kind: &deckv1.Event_Plugin{Plugin: p}})
 	}
 	var out bytes.Buffer
-	require.NoError(t, printStatus(&out, s, nil, &format.Output{}))
+	require.NoError(t, printStatus(&out, s, nil, nil, &format.Output{}))
 	require.NotContains(t, out.String(), "plugin calm")
 	require.Contains(t, out.String(), "\nplugin mine: attached: its author has started the process at "+
 		"127.0.0.1:43211\n")

@@ -64,6 +64,7 @@ func ended(ctx context.Context, err error) error {
 func newServer(r *runner, changes bool) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "pipedeck", Title: "pipedeck", Version: version.Build()},
 		&mcp.ServerOptions{Instructions: instructions})
+	s.AddReceivingMiddleware(withNextStep)
 	addReading(s, r)
 	if changes {
 		addChanges(s, r)

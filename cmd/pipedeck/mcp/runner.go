@@ -47,6 +47,11 @@ func (r *runner) run(ctx context.Context, args ...string) (printed []byte, err e
 
 // runInto runs a command that prints into out. The error is what it says on standard error.
 func (r *runner) runInto(ctx context.Context, out io.Writer, args ...string) error {
+	for _, arg := range args {
+		if strings.ContainsRune(arg, 0) {
+			return errors.New("an argument holds the NUL character, which no name has\nnext step: leave it out")
+		}
+	}
 	select {
 	case r.slots <- struct{}{}:
 		defer func() { <-r.slots }()
@@ -63,7 +68,8 @@ func (r *runner) runInto(ctx context.Context, out io.Writer, args ...string) err
 	err := cmd.Run()
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return fmt.Errorf("pipedeck %s took longer than %s", args[0], callTimeout)
+		return fmt.Errorf("pipedeck %s took longer than %s\nnext step: ask for less, such as one application",
+			args[0], callTimeout)
 	case err == nil:
 		return nil
 	}

@@ -76,8 +76,9 @@ func addReading(s *mcp.Server, r *runner) {
 		})
 	mcp.AddTool(s, reading("why", "Why a deployment failed or waits, or an application is not healthy or in sync: "+
 		"reasons, failed and waiting stages with the end of their logs, problems of the environment"),
-		func(ctx context.Context, _ *mcp.CallToolRequest, in optional) (*mcp.CallToolResult, any, error) {
-			return result(r.why(ctx, in.Application))
+		func(ctx context.Context, _ *mcp.CallToolRequest, in optional) (*mcp.CallToolResult, explanation, error) {
+			all, err := r.why(ctx, in.Application)
+			return nil, all, err
 		})
 }
 

@@ -25,7 +25,9 @@ type Session struct {
 	Development deckv1.PluginDevelopmentServiceClient
 	// Faults has faults happen on purpose.
 	Faults deckv1.FaultServiceClient
-	State  *State
+	// Sharing knows where others watch.
+	Sharing deckv1.SharingServiceClient
+	State   *State
 	// Flags are what a command for the user needs so that it finds the same environment.
 	Flags    string
 	Out, Err io.Writer
@@ -51,6 +53,7 @@ func (t *Target) RunLong(cmd *cobra.Command, steps func(context.Context, *Sessio
 	s := &Session{
 		Deck: deck, Previews: deckv1.NewPlanPreviewServiceClient(conn),
 		PluginCalls: deckv1.NewPluginCallServiceClient(conn), Faults: deckv1.NewFaultServiceClient(conn),
+		Sharing:     deckv1.NewSharingServiceClient(conn),
 		Development: deckv1.NewPluginDevelopmentServiceClient(conn), Flags: t.Flags(),
 		Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr(),
 	}

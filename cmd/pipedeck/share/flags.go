@@ -102,7 +102,11 @@ type Subject struct {
 	Mode string
 	// Connect returns a client with its own connection, which the caller closes. It may block.
 	Connect func(ctx context.Context) (client deckv1.DeckServiceClient, end func(), err error)
-	// Gone reports whether an error of Connect says that there is nothing left to connect to; nil for never.
+	// Announce returns a client by which the environment learns what is served; the caller closes its connection. Nil
+	// for what is no environment.
+	Announce func(ctx context.Context) (client deckv1.SharingServiceClient, end func(), err error)
+	// Gone reports whether an error of Connect or Announce says that there is nothing left to connect to; nil for
+	// never.
 	Gone func(err error) bool
 	// Film is a recorded session that is played, Recorded when it began and Missing why it is not complete.
 	Film     *player.Player
@@ -124,6 +128,9 @@ func (f *Flags) Start(ctx context.Context, subject Subject) (*Share, error) {
 	if err != nil {
 		s.Close()
 		return nil, err
+	}
+	if subject.Announce != nil {
+		s.serving.Go(func() { s.announce(ctx, subject) })
 	}
 	return s, nil
 }

@@ -112,7 +112,7 @@ func (s *Share) UI() *app.Share {
 		Watchers: s.Watching, News: s.news.lines,
 		Ways: func() (ways []app.Way) {
 			for _, a := range s.Addresses() {
-				way := app.Way{Name: a.Name, Text: a.Text, Code: a.Code, Notes: a.Notes}
+				way := app.Way{Name: a.Name, Text: a.Text, Shown: a.Shown(), Code: a.Code, Notes: a.Notes}
 				if a.Local { // whoever scans the code with a phone would only see that it does not work
 					way.Notes = append(slices.Clone(a.Notes), "reached from this machine alone; phones and other "+
 						"machines need --serve-"+a.Part+"=HOST:PORT")

@@ -44,6 +44,12 @@ func (a Address) Detail() string {
 	return strings.Join(append([]string{a.Text}, a.Notes...), "; ")
 }
 
+// Shown is what everyone may read: Text without the token.
+func (a Address) Shown() string {
+	shown, _, _ := strings.Cut(a.Text, "#token=")
+	return shown
+}
+
 // With is the word before Text in a sentence.
 func (a Address) With() string {
 	if a.Part == "web" {

@@ -73,20 +73,20 @@ func (s *Share) serveWeb(ctx context.Context, at *address, subject Subject) erro
 	s.web, s.shared = server, append(s.shared, shared)
 	s.serving.Go(func() {
 		defer link.close()
-		serve(ctx, listener, server)
+		serve(ctx, listener, server, &failures{dir: subject.Dir, say: s.sayOf})
 	})
 	return nil
 }
 
 // serve answers watchers until ctx ends.
-func serve(ctx context.Context, listener net.Listener, server *page.Server) {
+func serve(ctx context.Context, listener net.Listener, server *page.Server, report io.Writer) {
 	var running sync.WaitGroup
 	defer running.Wait()
 	running.Go(func() { server.Run(ctx) })
 	web := &http.Server{
 		Handler: server, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
 		MaxHeaderBytes: 16 << 10, ConnContext: withConnection,
-		ErrorLog: log.New(io.Discard, "", 0), // browsers that refuse the certificate are no errors of ours
+		ErrorLog: log.New(report, "", 0),
 	}
 	running.Go(func() { _ = web.Serve(listener) }) // it ends with the server
 	<-ctx.Done()

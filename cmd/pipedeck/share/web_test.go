@@ -51,6 +51,17 @@ func subject(t *testing.T) Subject {
 // first returns what a stream of the page begins with, after its token has opened it.
 func first(t *testing.T, address string, client *http.Client) string {
 	t.Helper()
+	stream := opened(t, address, client)
+	defer stream.Body.Close()
+	beginning := make([]byte, 512)
+	n, err := io.ReadAtLeast(stream.Body, beginning, 64)
+	require.NoError(t, err)
+	return string(beginning[:n])
+}
+
+// opened is a stream of the page, after its token has opened that.
+func opened(t *testing.T, address string, client *http.Client) *http.Response {
+	t.Helper()
 	at, err := url.Parse(address)
 	require.NoError(t, err)
 	token, found := strings.CutPrefix(at.Fragment, "token=")
@@ -68,11 +79,7 @@ func first(t *testing.T, address string, client *http.Client) string {
 	r.AddCookie(answer.Cookies()[0])
 	stream, err := client.Do(r)
 	require.NoError(t, err)
-	defer stream.Body.Close()
-	beginning := make([]byte, 512)
-	n, err := io.ReadAtLeast(stream.Body, beginning, 64)
-	require.NoError(t, err)
-	return string(beginning[:n])
+	return stream
 }
 
 func TestAPageIsServedToThisMachine(t *testing.T) {

@@ -80,7 +80,8 @@ func (a *Authenticator) Check(ctx context.Context, method string, md metadata.MD
 		c.piped, err = a.pipedCaller(md)
 	case "grpc.service.apiservice.APIService", "pipedeck.deck.v1.DeckService", "pipedeck.deck.v1.PlanPreviewService",
 		"pipedeck.deck.v1.EventService", "pipedeck.deck.v1.PluginCallService", "pipedeck.deck.v1.FaultService",
-		"pipedeck.deck.v1.PluginDevelopmentService", "pipedeck.image.v1.ImageService":
+		"pipedeck.deck.v1.PluginDevelopmentService", "pipedeck.deck.v1.SharingService",
+		"pipedeck.image.v1.ImageService":
 		c.apiKey, err = a.apiCaller(md)
 	default:
 		// Not a refusal: clients of OpenTelemetry ask, and stop.

@@ -133,11 +133,12 @@ func TestControlCharactersOfYAMLAreRead(t *testing.T) {
 func TestNumbersWithAnExponentInTemplates(t *testing.T) {
 	t.Parallel()
 	templates, is, err := parseTemplates([]byte("kind: AnalysisTemplate\nspec:\n  metrics:\n    a: &a\n" +
-		"      expected: {max: 1e-3, min: -1.5E-3}\n      query: \"1e3\"\n    b: *a\n    c: {<<: *a, step: 1e400}\n" +
+		"      expected: {max: 1e-3, min: -1.5E-3}\n      query: \"1e3\"\n      steps: [1e2]\n    b: *a\n" +
+		"    c: {<<: *a, step: 1e400}\n" +
 		"---\nkind: Other\n"))
 	require.NoError(t, err)
 	require.True(t, is)
-	want := `"expected":{"max":0.001,"min":-0.0015},"query":"1e3"`
+	want := `"expected":{"max":0.001,"min":-0.0015},"query":"1e3","steps":[100]`
 	require.JSONEq(t, "{"+want+"}", string(templates.Metrics["a"]))
 	require.JSONEq(t, "{"+want+"}", string(templates.Metrics["b"]))
 	require.JSONEq(t, "{"+want+`,"step":"1e400"}`, string(templates.Metrics["c"]))

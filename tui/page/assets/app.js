@@ -55,7 +55,7 @@ const takes = {
   watchers({ watching }) { model.watching = watching; },
   playback(playback) { model.takePlayback(playback); },
   story(story) { model.story = story; },
-  end({ reason }) { model.ended = { reason, at: Date.now() }; },
+  end({ reason, environment }) { model.ended = { reason, environment, at: Date.now() }; },
 };
 
 function take(kind, data) {
@@ -88,7 +88,13 @@ function opened() {
   schedule();
 }
 
+// lost is called for each attempt that failed. An environment that was stopping has ended: its last words were lost,
+// such as those for a stream that was opened again in that moment.
 function lost(since, attempt, why) {
+  if (attempt > 1 && model.overall?.state === 'STOPPING') {
+    model.ended = { reason: '', environment: true, at: since };
+    stream.close();
+  }
   Object.assign(link, { lost: since, attempt, why });
   schedule();
 }

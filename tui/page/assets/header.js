@@ -64,7 +64,9 @@ function attention({ overall, problems }) {
   if (overall.unhealthy) item('failed', '✗', `${overall.unhealthy} unhealthy`);
   const waits = overall.waiting === 1 ? 'waits' : 'wait';
   if (overall.waiting) item('waiting', '◆', `${overall.waiting} ${waits} for a person`);
-  if (overall.deploying) item('running', '●', `${overall.deploying} deploying`);
+  // Those that wait deploy, too; each is counted once.
+  const deploying = overall.deploying - overall.waiting;
+  if (deploying > 0) item('running', '●', `${deploying} deploying`);
   const state = overalls[overall.state];
   const suffix = problems.size > 0 ? `: ${count(problems.size, 'problem')}` : '';
   // Nothing is green while anything has failed.
@@ -78,7 +80,9 @@ function drawNotice(model, link, state) {
   const notice = byId('notice');
   const from = (ms) => (Number.isFinite(ms) ? ` What you see is from ${clock(ms)}.` : '');
   const lines = {
-    ended: () => ['Ended', `: ${model.ended.reason || 'the server of this page has stopped'}.${from(model.ended.at)}`],
+    ended: () => (model.ended.environment
+      ? ['The environment has ended', `.${from(model.ended.at)}`]
+      : ['This page is not served any more', `: ${model.ended.reason}.${from(model.ended.at)}`]),
     reconnecting: () => ['Reconnecting…', `${link.why ? ` ${link.why}.` : ''}${from(link.lost)}` +
       `${link.attempt > 1 ? ` Attempt ${link.attempt}.` : ''}`],
     away: () => ['The environment does not answer',

@@ -14,7 +14,7 @@ export class Model {
   watching = 0;
   playback = null;
   story = null;
-  // ended is why there are no more events; null while there are.
+  // ended is why there are no more events, and whether the environment has ended; null while there are.
   ended = null;
   // detail is the selected deployment with its stages, drawing and charts; null until it has come.
   detail = null;
@@ -63,7 +63,6 @@ export class Model {
     if (this.hello && this.hello.epoch !== hello.epoch) this.playback = this.story = null;
     this.hello = hello;
     this.#ahead = moment(hello.now) - Date.now() || 0;
-    this.ended = null;
   }
 
   takePlayback(playback) {

@@ -1,7 +1,8 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The selected stage: its state, the reason with the next step, who may approve, targets, and charts of an analysis.
+// The selected stage: its state, the reason with the next step, who may approve, targets, planned changes, and charts of
+// metrics.
 
 import { drawCharts } from './charts.js';
 import { reason, waiting } from './deployment.js';
@@ -16,10 +17,11 @@ export function drawStage(model, selection, pick) {
   setText(byId('stage-title'), stage ? `Stage ${stage.label}` : 'Stage');
   const charts = (detail?.charts ?? []).filter((chart) => chart.stage === stage?.id);
   const others = stage ? neighbours(detail.stages, stage) : null;
-  const key = JSON.stringify([stage, charts, others]);
+  const planned = (detail?.planned ?? []).filter((table) => table.stage === stage?.id);
+  const key = JSON.stringify([stage, charts, planned, others]);
   replace(byId('stage-body'), key, () => {
     if (!stage) return [el('p', { class: 'empty' }, 'Select a stage in the drawing to see its state and reason')];
-    return [...reasons(stage), facts(stage, others, model.now, pick), ...drawCharts(charts)];
+    return [...reasons(stage), facts(stage, others, model.now, pick), ...drawPlanned(planned), ...drawCharts(charts)];
   });
   tickStage(model, selection);
 }
@@ -66,6 +68,15 @@ function facts(stage, { needs, feeds }, now, pick) {
   row('feeds', links(feeds));
   row('plugin', stage.plugin ? [stage.plugin, stage.build?.version].filter(Boolean).join(' ') : '');
   return el('dl', {}, rows);
+}
+
+// drawPlanned are the tables of what the stage changes, as the terminal has them.
+function drawPlanned(tables) {
+  if (tables.length === 0) return [];
+  return [el('h3', {}, 'Planned changes'), ...tables.flatMap(({ head, rows }) => [el('p', { class: 'planned-head' }, head),
+    el('ul', { class: 'planned' }, rows.map(({ sign, words, kind, field }) => el('li', {
+      class: [kind, field && 'field'].filter(Boolean).join(' '),
+    }, el('span', { class: 'sign' }, sign), words)))])];
 }
 
 // tickStage draws how long the stage has run.

@@ -20,7 +20,8 @@ export class Stream {
   #since = 0;
 
   // query returns what is selected, as parameters. handlers are event(kind, data), open(), lost(since, attempt, why),
-  // and refused(status).
+  // and refused(status). After the event end the stream stays closed: what answers at the address later is either the
+  // rest of a server that stops, or another server with another token.
   constructor(query, handlers) {
     this.#query = query;
     this.#handlers = handlers;
@@ -71,6 +72,7 @@ export class Stream {
     this.#since ||= Date.now();
     this.#attempt++;
     this.#handlers.lost(this.#since, this.#attempt, why);
+    if (this.#closed) return;
     const pause = Math.min(longestPause, firstPause * 2 ** Math.min(this.#attempt - 1, 10));
     // Spread, so that a room of watchers does not come back in the same moment.
     this.#timer = setTimeout(() => this.#open(), pause * (0.75 + Math.random() / 2));
@@ -124,6 +126,7 @@ export class Stream {
       if (line.startsWith('data:')) data += value;
       if (line.startsWith('id:')) this.#cursor = value;
     }
+    if (kind === 'end') this.close();
     if (data || kind !== 'message') this.#handlers.event(kind, data ? JSON.parse(data) : {});
   }
 }
