@@ -67,6 +67,6 @@ func TestAnIntervalBelowASecondIsRefusedAtItsPlace(t *testing.T) {
 		"          https:\n            - {url: \"http://a/\", interval: 1ns}\n"), 0o600))
 	code, stdout, _ := command(t.Context(), dir, "validate", file)
 	require.Equal(t, exit.WrongUsage, code)
-	require.Contains(t, stdout, file+":11:43: error: spec.pipeline.stages[0].with.https[0].interval: ")
+	require.Contains(t, stdout, file+":11:44: error: spec.pipeline.stages[0].with.https[0].interval: ")
 	require.Contains(t, stdout, "is too short: want 1s or more\n")
 }
