@@ -64,7 +64,8 @@ const (
 	frame = "╷│ \r\n"
 )
 
-// Refuses is whether output, or the beginning of it, has nothing but that the program does not get the lock of the state.
+// Refuses is whether output, or the beginning of it, says nothing but that the program does not get the lock of the
+// state.
 func Refuses(output string) bool {
 	output = strings.TrimLeft(output, frame)
 	for strings.HasPrefix(output, acquiring) {

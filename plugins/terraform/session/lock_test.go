@@ -14,17 +14,18 @@ import (
 func TestARefusedLockIsHeldBackAndEverythingElseIsPassedOn(t *testing.T) {
 	t.Parallel()
 	const waits = "Acquiring state lock. This may take a few moments...\n"
+	type texts = []string
 	for name, c := range map[string]struct {
-		written []string
+		written texts
 		held    bool
 	}{
-		"nothing yet":                 {[]string{""}, true},
-		"a refusal":                   {[]string{"\n", "Error: Error acquiring the state lock\n", "\nLock Info:\n"}, true},
-		"a refusal in a frame":        {[]string{"╷\n│ Error: Error acq", "uiring the state lock\n│ \n╵\n"}, true},
-		"a refusal of a slow backend": {[]string{waits, "╷\n│ Error: Error acquiring the state lock\n"}, true},
-		"progress":                    {[]string{"terraform_data.a: Creating...\n", "more\n"}, false},
-		"progress of a slow backend":  {[]string{waits, "terraform_data.a: Creating...\n"}, false},
-		"another error":               {[]string{"╷\n│ Error: ", "Saved plan is stale\n"}, false},
+		"nothing yet":                 {texts{""}, true},
+		"a refusal":                   {texts{"\n", "Error: Error acquiring the state lock\n", "\nLock Info:\n"}, true},
+		"a refusal in a frame":        {texts{"╷\n│ Error: Error acq", "uiring the state lock\n│ \n╵\n"}, true},
+		"a refusal of a slow backend": {texts{waits, "╷\n│ Error: Error acquiring the state lock\n"}, true},
+		"progress":                    {texts{"terraform_data.a: Creating...\n", "more\n"}, false},
+		"progress of a slow backend":  {texts{waits, "terraform_data.a: Creating...\n"}, false},
+		"another error":               {texts{"╷\n│ Error: ", "Saved plan is stale\n"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
