@@ -11,8 +11,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/decktest"
-	"github.com/pipedeck/pipedeck/tui/page"
 )
 
 func TestThePageComesBackWhenTheServerDoes(t *testing.T) {
