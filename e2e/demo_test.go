@@ -107,7 +107,9 @@ func played(t *testing.T, story string, patterns ...string) {
 		}
 	}
 	final := body(last(t, screens, patterns[len(patterns)-1]), 1)
-	replay.until("the last screen of the demo:\n"+final, func(screen string) bool { return finals[body(position.ReplaceAllString(screen, ""), 1)] })
+	replay.until("the last screen of the demo:\n"+final, func(screen string) bool {
+		return finals[body(position.ReplaceAllString(screen, ""), 1)]
+	})
 	replay.presses("q")
 	require.Zero(t, replay.wait())
 }

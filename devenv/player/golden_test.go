@@ -22,8 +22,8 @@ import (
 var update = flag.Bool("update", false, "write how the recordings of earlier programs end")
 
 // TestRecordingsOfEarlierProgramsStillOpen plays recordings that programs of earlier versions have made. They stay for
-// ever: a new format gets a new file next to them, made by its first program, and so does what a format gets later, such
-// as captions. None is made again.
+// ever: a new format gets a new file next to them, made by its first program, and so does what a format gets later,
+// such as captions. None is made again.
 func TestRecordingsOfEarlierProgramsStillOpen(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../sessionfile/testdata/format-*.pipedeck")

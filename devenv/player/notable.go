@@ -17,7 +17,8 @@ const (
 )
 
 // marks are the times after begin at which the state of a deployment, a stage, a plugin or a component changes, a
-// problem begins or ends, or a story says something else, in order. Changes that follow each other at once are one, at the time of the last.
+// problem begins or ends, or a story says something else, in order. Changes that follow each other at once are one, at
+// the time of the last.
 func marks(records []*deckv1.SessionRecord, begin time.Duration) []time.Duration {
 	known := map[string]string{}
 	var all []time.Duration

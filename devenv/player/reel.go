@@ -70,8 +70,8 @@ func (r *Reel) Log(deployment, stage string) (blocks []*deckv1.LogBlock, truncat
 		r.player.state.stages[key].GetStatus() > deckv1.StageStatus_STAGE_STATUS_RUNNING
 }
 
-// Resources are those of an application so far, by their ids, and how they differ from those that are known. Both belong
-// to the session.
+// Resources are those of an application so far, by their ids, and how they differ from those that are known. Both
+// belong to the session.
 func (r *Reel) Resources(application string, known map[string]*deckv1.Resource) (map[string]*deckv1.Resource,
 	*deckv1.WatchResourcesResponse) {
 	now, _, _ := r.player.resources(application, nil)

@@ -13,7 +13,6 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/decktest"
-	"github.com/pipedeck/pipedeck/tui/page"
 )
 
 func TestThePageComesBackWhenTheServerDoes(t *testing.T) {

@@ -16,7 +16,6 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/decktest"
-	"github.com/pipedeck/pipedeck/tui/page"
 )
 
 // The pictures of the page are for eyes: PIPEDECK_SHOTS names the folder for them.

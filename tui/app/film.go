@@ -58,7 +58,8 @@ type filmedLog struct {
 }
 
 // NewFilm returns the UI in a terminal of so many columns and rows at a time, before anything has come. Of the
-// configuration, Client answers single requests, and there is neither Playback nor Guide: a story moves the focus as it did.
+// configuration, Client answers single requests, and there is neither Playback nor Guide: a story moves the focus as it
+// did.
 func NewFilm(ctx context.Context, cfg Config, columns, rows int, at time.Time, reel Reel) (*Film, error) {
 	look, err := theme.FromEnvironment(cfg.Environ)
 	if err != nil {

@@ -135,8 +135,8 @@ func (l *link) header(h *host, main bool) view.Header {
 	return header
 }
 
-// drawStatus draws what is said above the footer, in up to most lines; playback is the line of a recorded session, which
-// is empty where it stands elsewhere.
+// drawStatus draws what is said above the footer, in up to most lines; playback is the line of a recorded session,
+// which is empty where it stands elsewhere.
 func (m *model) drawStatus(width, most int, playback string) []string {
 	e := m.link.deck.Environment()
 	status := view.Status{

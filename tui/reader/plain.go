@@ -85,11 +85,7 @@ func plainLines(c Change, opts Options) []string {
 		}
 		return line("plugin", c.PluginName, Name(p.GetState()), detail)
 	case Problem:
-		if shownByComponent(c) {
-			return nil
-		}
-		return line("problem", c.Problem.GetPart(), document.ProblemPresent, c.Problem.GetReason(),
-			arrow(c.Problem.GetNextStep()))
+		return problemLines(c)
 	case ProblemCleared:
 		return line("problem", c.Problem.GetPart(), document.ProblemCleared)
 	case Story:
@@ -98,6 +94,14 @@ func plainLines(c Change, opts Options) []string {
 		return logLines(c)
 	}
 	return nil
+}
+
+func problemLines(c Change) []string {
+	if shownByComponent(c) {
+		return nil
+	}
+	return line("problem", c.Problem.GetPart(), document.ProblemPresent, c.Problem.GetReason(),
+		arrow(c.Problem.GetNextStep()))
 }
 
 // line is one line of parts, of which empty ones are left out.
