@@ -20,39 +20,11 @@ import (
 func WriteLaunchConfigurations(dir, plugin string, port int) (written []string, err error) {
 	var failed []error
 	name := "pipedeck: " + plugin
-	code, err := json.MarshalIndent(map[string]any{
-		"version": "0.2.0",
-		"configurations": []map[string]any{{
-			"name": name, "type": "go", "request": "attach", "mode": "remote", "host": "127.0.0.1", "port": port,
-		}, { // for pipedeck plugin attach
-			"name": "pipedeck: start " + plugin, "type": "go", "request": "launch", "mode": "debug",
-			"program": "${workspaceFolder}", "args": []string{"reattach", "-name", plugin},
-		}},
-	}, "", "  ")
+	code, err := launchFile(name, plugin, port)
 	if err != nil {
 		return nil, err
 	}
-	type configuration struct {
-		Default string `xml:"default,attr"`
-		Name    string `xml:"name,attr"`
-		Type    string `xml:"type,attr"`
-		Factory string `xml:"factoryName,attr"`
-		Host    string `xml:"host,attr"`
-		Port    int    `xml:"port,attr"`
-		Method  struct {
-			Version string `xml:"v,attr"`
-		} `xml:"method"`
-	}
-	var goland struct {
-		XMLName       xml.Name      `xml:"component"`
-		Name          string        `xml:"name,attr"`
-		Configuration configuration `xml:"configuration"`
-	}
-	goland.Name = "ProjectRunConfigurationManager"
-	goland.Configuration = configuration{Default: "false", Name: name, Type: "GoRemoteDebugConfigurationType",
-		Factory: "Go Remote", Host: "127.0.0.1", Port: port}
-	goland.Configuration.Method.Version = "2"
-	run, err := xml.MarshalIndent(goland, "", "  ")
+	run, err := runFile(name, port)
 	if err != nil {
 		return nil, err
 	}
@@ -85,6 +57,44 @@ func WriteLaunchConfigurations(dir, plugin string, port int) (written []string, 
 		written = append(written, file.path)
 	}
 	return written, errors.Join(failed...)
+}
+
+// launchFile is the file of VS Code.
+func launchFile(name, plugin string, port int) ([]byte, error) {
+	return json.MarshalIndent(map[string]any{
+		"version": "0.2.0",
+		"configurations": []map[string]any{{
+			"name": name, "type": "go", "request": "attach", "mode": "remote", "host": "127.0.0.1", "port": port,
+		}, { // for pipedeck plugin attach
+			"name": "pipedeck: start " + plugin, "type": "go", "request": "launch", "mode": "debug",
+			"program": "${workspaceFolder}", "args": []string{"reattach", "-name", plugin},
+		}},
+	}, "", "  ")
+}
+
+// runFile is the file of GoLand.
+func runFile(name string, port int) ([]byte, error) {
+	type configuration struct {
+		Default string `xml:"default,attr"`
+		Name    string `xml:"name,attr"`
+		Type    string `xml:"type,attr"`
+		Factory string `xml:"factoryName,attr"`
+		Host    string `xml:"host,attr"`
+		Port    int    `xml:"port,attr"`
+		Method  struct {
+			Version string `xml:"v,attr"`
+		} `xml:"method"`
+	}
+	var goland struct {
+		XMLName       xml.Name      `xml:"component"`
+		Name          string        `xml:"name,attr"`
+		Configuration configuration `xml:"configuration"`
+	}
+	goland.Name = "ProjectRunConfigurationManager"
+	goland.Configuration = configuration{Default: "false", Name: name, Type: "GoRemoteDebugConfigurationType",
+		Factory: "Go Remote", Host: "127.0.0.1", Port: port}
+	goland.Configuration.Method.Version = "2"
+	return xml.MarshalIndent(goland, "", "  ")
 }
 
 // create writes a new file, for an editor to read.
