@@ -53,6 +53,8 @@ type order struct {
 	exclusive bool
 	// context, when set, ends the call in place of the run limit.
 	context context.Context
+	// sent, when set, is closed when the call begins: it may have to wait for another stage of the deploy targets.
+	sent chan struct{}
 }
 
 // stage is the name of the stage that is executed.
@@ -139,6 +141,9 @@ func (x *session) execute(p *probe, o order) (*execution, error) {
 		defer cancel()
 	}
 	x.rec.begin(o.id, request.GetInput().GetDeployment().GetId())
+	if o.sent != nil {
+		close(o.sent)
+	}
 	began := time.Now()
 	answer, err := x.deployments().ExecuteStage(ctx, request)
 	e := &execution{session: x, stage: o.stage, id: o.id, status: answer.GetStatus(), err: err, began: began,

@@ -34,10 +34,7 @@ func (p *probe) hold(x *session, o order) (*pending, error) {
 	o.context = ctx
 	held := &pending{id: o.id, cancel: cancel, gate: x.rec.hold(o.id), ended: make(chan *execution, 1)}
 	held.gate.free, held.gate.only = o.free, o.holds
-	go func() {
-		e, _ := x.execute(p, o) // the only error is that of p.ctx
-		held.ended <- e
-	}()
+	held.run(p, x, o)
 	limit := time.NewTimer(p.suite.options.RunLimit)
 	defer limit.Stop()
 	select {
@@ -52,6 +49,22 @@ func (p *probe) hold(x *session, o order) (*pending, error) {
 	case <-ctx.Done():
 		held.finish()
 		return nil, context.Cause(ctx)
+	}
+}
+
+// run executes the stage, and returns when its call has begun: what is timed from then on is the stage, and not another
+// one that has the deploy targets.
+func (h *pending) run(p *probe, x *session, o order) {
+	o.sent = make(chan struct{})
+	go func() {
+		e, _ := x.execute(p, o) // the only error is that of p.ctx
+		h.ended <- e
+	}()
+	select {
+	case <-o.sent:
+	case e := <-h.ended:
+		h.ended <- e
+	case <-o.context.Done():
 	}
 }
 
@@ -100,9 +113,6 @@ func (p *probe) begin(x *session, o order) (*pending, error) {
 	o.context = ctx
 	held := &pending{id: o.id, cancel: cancel, gate: x.rec.hold(o.id), ended: make(chan *execution, 1)}
 	held.gate.free, held.gate.only = o.free, o.holds
-	go func() {
-		e, _ := x.execute(p, o) // the only error is that of p.ctx
-		held.ended <- e
-	}()
+	held.run(p, x, o)
 	return held, p.ctx.Err()
 }

@@ -9,6 +9,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"github.com/pipedeck/pipedeck/api/model"
 )
 
@@ -129,6 +132,11 @@ func sigtermStage(p *probe) error {
 	p.pause(200 * time.Millisecond)
 	held.gate.release()
 	<-stopped // process.sigterm.busy looks at that
+	select {  // the end of the connection may be seen after that of the process
+	case e := <-held.ended:
+		held.ended <- e
+	case <-time.After(p.suite.bounds.Quiet):
+	}
 	e := held.finish()
 	some, all := len(x.piped.Blocks(held.id, false)), len(first.session.piped.Blocks(first.id, false))
 	switch {
@@ -137,6 +145,9 @@ func sigtermStage(p *probe) error {
 	case e.err == nil && e.status == model.StageStatus_STAGE_SUCCESS && some*2 < all:
 		return fmt.Errorf("at SIGTERM the stage answered SUCCESS, with %d of the %d entries of its log: piped takes "+
 			"work that was broken off for done", some, all)
+	case status.Code(e.err) == codes.Canceled && !e.cut: // by the plugin: piped has not cancelled it
+		p.saw("ExecuteStage ended with %s, and the log has %d of %d entries", words(e.err), some, all)
+		return nil
 	case e.err == nil || e.refused() || x.piped.Completed(held.id) || x.process.running():
 		return nil
 	}
