@@ -34,8 +34,8 @@ const (
 func (v Caption) Draw(width int) []string {
 	th := v.Theme
 	step := fmt.Sprintf("step %d of %d", v.Step, v.Steps)
-	const indent = 3
-	side := max(text.Width(step), text.Width(v.Hint)) + 2
+	const indent, margin = 3, 2
+	side := max(text.Width(step), text.Width(v.Hint)) + margin
 	rows := rowsOf(v.Text, max(1, width-side-indent), maxCaption, th.Ellipsis)
 	first, last := th.Dim.Render(step), th.Key.Render(v.Hint)
 	if side > width/2 || len(rows) > roomyCaption {
@@ -43,8 +43,8 @@ func (v Caption) Draw(width int) []string {
 		if hint := text.Cut(v.Hint, width-text.Width(step)-spareColumns, th.Ellipsis); hint != "" {
 			last = th.Key.Render(hint) + "  " + last
 		}
-		rows = rowsOf(v.Text, max(1, width-indent), maxCaption, th.Ellipsis)
-		if indent+text.Width(rows[len(rows)-1])+2+text.Width(last) > width {
+		rows = rowsOf(v.Text, max(1, width-indent-margin), maxCaption, th.Ellipsis)
+		if indent+text.Width(rows[len(rows)-1])+margin+text.Width(last) > width {
 			rows = append(rows, "")
 		}
 	}

@@ -114,12 +114,17 @@ func (h *host) reason(ctx context.Context, err error) error {
 	if status.Code(err) != codes.Unavailable {
 		return err
 	}
+	return cmp.Or(h.end(ctx), err)
+}
+
+// end is why the environment has ended; nil while it has not.
+func (h *host) end(ctx context.Context) error {
 	h.awaitEnd(ctx)
 	select {
 	case <-h.ended:
 		return cmp.Or(h.err, endedEarly(reader.ErrEnded))
 	default:
-		return err
+		return nil
 	}
 }
 
@@ -183,7 +188,7 @@ func (d *demonstration) watch(ctx context.Context, look *look, h *host) error {
 			}
 		}
 	}
-	_, err := app.Run(ctx, settings)
+	outcome, err := app.Run(ctx, settings)
 	look.recording.end()
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errStoryEnded):
@@ -192,6 +197,10 @@ func (d *demonstration) watch(ctx context.Context, look *look, h *host) error {
 		return keepPanic(d.workspace, err)
 	case cause != nil && !errors.Is(cause, context.Canceled):
 		return cause
+	case outcome == app.EnvironmentGone:
+		if err := h.end(ctx); err != nil {
+			return err
+		}
 	}
 	return exit.Silent(exit.Interrupted) // the user has left
 }
