@@ -74,7 +74,8 @@ func TestFilesOfEditorsGetThePortThatIsUsedAndKeepTheRest(t *testing.T) {
 	files := map[string][2]string{
 		filepath.Join(dir, ".vscode", "launch.json"): {
 			launch, strings.Replace(launch, `"port": 2345, // of`, `"port": 4000, // of`, 1)},
-		filepath.Join(dir, ".run", "pipedeck greeter.run.xml"): {run, strings.Replace(run, `port='2345'`, `port='4000'`, 1)},
+		filepath.Join(dir, ".run", "pipedeck greeter.run.xml"): {
+			run, strings.Replace(run, `port='2345'`, `port='4000'`, 1)},
 	}
 	for path, text := range files {
 		require.NoError(t, create(path, []byte(text[0])))

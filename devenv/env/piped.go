@@ -126,9 +126,9 @@ func (e *Environment) awaitClusters(ctx context.Context) bool {
 	return true
 }
 
-// unreported says what the state of a piped that is not ours leaves open.
-func (e *Environment) unreported() string {
-	if !e.ForeignPiped {
+// unreported says what the state of a piped leaves open: one that is not ours may not report its plugins.
+func unreported(foreign bool) string {
+	if !foreign {
 		return ""
 	}
 	return "; the state of its plugins is unknown unless it reports them"
@@ -194,7 +194,7 @@ func (e *Environment) watchPiped(ctx context.Context, piped *process.Process, re
 			ready()
 			e.development.pipedConnected()
 			e.server.ClearProblem(partPiped)
-			e.components.ready(componentPiped, fmt.Sprintf("%s, pid %d%s", version, piped.PID(), e.unreported()))
+			e.components.ready(componentPiped, fmt.Sprintf("%s, pid %d%s", version, piped.PID(), unreported(e.ForeignPiped)))
 		case <-piped.Done():
 			return pipedFailed
 		case <-e.development.changed:

@@ -18,8 +18,8 @@ func caption(text, awaits string) *deckv1.Event {
 	return &deckv1.Event{Kind: &deckv1.Event_Caption{Caption: &deckv1.Caption{Text: text, Awaits: awaits}}}
 }
 
-// toldSession is that of session with captions after 5 s and after 15 s.
-func toldSession() *sessionfile.Session {
+// narratedSession is that of session with captions after 5 s and after 15 s.
+func narratedSession() *sessionfile.Session {
 	s := session()
 	for _, record := range []*deckv1.SessionRecord{
 		at(5*time.Second, caption("A commit deploys.", "app SUCCESS")),
@@ -46,7 +46,7 @@ func said(p *Player) string {
 
 func TestTheCaptionIsThatOfThePosition(t *testing.T) {
 	t.Parallel()
-	p := New(toldSession(), &handClock{})
+	p := New(narratedSession(), &handClock{})
 	require.Empty(t, said(p))
 	for _, c := range []struct {
 		at   time.Duration
@@ -60,7 +60,7 @@ func TestTheCaptionIsThatOfThePosition(t *testing.T) {
 
 func TestANewCaptionIsAnEventOfTheSession(t *testing.T) {
 	t.Parallel()
-	p := New(toldSession(), &handClock{})
+	p := New(narratedSession(), &handClock{})
 	p.Toggle()
 	var stops []time.Duration
 	for range 5 {

@@ -99,7 +99,7 @@ func TestTheEndIsSaid(t *testing.T) {
 }
 
 // The server of a page answers for a while after the environment has ended; then it is gone without a word. A page that
-// asked again in between would begin anew, and never learn of the end.
+// asked again in between would begin again, and never learn of the end.
 func TestAPageAsksForNothingAfterTheEnd(t *testing.T) {
 	s := shop(t)
 	b := open(t, laptop, s.url())

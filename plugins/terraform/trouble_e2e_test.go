@@ -150,8 +150,8 @@ func TestTheReasonOfAFailedApplyIsTheErrorOfTheProgram(t *testing.T) {
 			"exit 3\" }\n}\n",
 	})})
 	require.Equal(t, failed, outcome.Status)
-	require.Equal(t, "apply failed: Error: local-exec provisioner error (main.tf:2): Error running command 'echo boom; "+
-		"exit 3': exit status 3. Output: boom", outcome.Reason)
+	require.Equal(t, "apply failed: Error: local-exec provisioner error (main.tf:2): Error running command "+
+		"'echo boom; exit 3': exit status 3. Output: boom", outcome.Reason)
 	require.Equal(t, 1, strings.Count(w.log(apply), "terraform_data.first: Creating..."))
 }
 

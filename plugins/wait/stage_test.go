@@ -131,8 +131,8 @@ func TestAStageThatAUserRunsOnceMoreWaitsItsWholeTime(t *testing.T) {
 	for attempt := 2; attempt <= 3; attempt++ { // an attempt of the same run goes on with its clock
 		ended := make(chan error, 1)
 		go func() {
-			_, err := h.Run(t.Context(), sdktest.Execution{Stage: stageWait, Options: `{"duration":"15s"}`, Attempt: attempt,
-				Run: 2})
+			_, err := h.Run(t.Context(), sdktest.Execution{Stage: stageWait, Options: `{"duration":"15s"}`,
+				Attempt: attempt, Run: 2})
 			ended <- err
 		}()
 		if attempt == 2 {

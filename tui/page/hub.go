@@ -94,7 +94,7 @@ func (h *hub) take(events []*deckv1.Event) {
 			h.restart()
 		}
 		if !h.dirty.all { // else what is shown is as it was
-			h.tell()
+			h.narrate()
 		}
 	}
 }
@@ -119,7 +119,7 @@ func (h *hub) forget() {
 // restart has every stream begin with the whole state.
 func (h *hub) restart() {
 	h.dirty = newDirty()
-	h.tell()
+	h.narrate()
 	h.sent.overall = h.overall()
 	h.sent.connection = h.connection
 	h.ring.skip()
@@ -164,8 +164,8 @@ func (h *hub) connected() bool {
 	return h.connection.State == Connected
 }
 
-// tell sends the caption of the story when it is another one.
-func (h *hub) tell() {
+// narrate sends the caption of the story when it is another one.
+func (h *hub) narrate() {
 	if now := story(h.deck.Caption()); now != h.sent.story {
 		h.sent.story = now
 		h.add("story", now)

@@ -109,7 +109,7 @@ func (d *Deck) SettledAt(
 	if !d.synced || d.next != nil || len(d.applications) == 0 {
 		return false, nil, nil
 	}
-	settled = !d.agentStarts()
+	settled = !agentStarts(d.components)
 	for _, app := range d.Applications() {
 		if app.GetDisabled() || app.GetSync() == deckv1.SyncStatus_SYNC_STATUS_ORPHANED {
 			continue
@@ -133,8 +133,8 @@ func (d *Deck) SettledAt(
 
 // agentStarts reports whether the agent is not running yet: what is known of the applications may be from an earlier
 // one.
-func (d *Deck) agentStarts() bool {
-	for name, component := range d.components {
+func agentStarts(components map[string]*deckv1.Component) bool {
+	for name, component := range components {
 		if plainName(name) == "piped" {
 			return component.GetState() == deckv1.Component_STATE_PENDING ||
 				component.GetState() == deckv1.Component_STATE_STARTING

@@ -30,7 +30,7 @@ const (
 )
 
 // Draw returns 2 to 7 lines of width columns. The step and the hint stand at the right of the first and of the last
-// line, with columns of their own. Where these would squeeze the words, both stand behind the words.
+// line, in separate columns. Where these would squeeze the words, both stand behind the words.
 func (v Caption) Draw(width int) []string {
 	th := v.Theme
 	step := fmt.Sprintf("step %d of %d", v.Step, v.Steps)

@@ -48,7 +48,8 @@ func TestNamesInAnAnalysisThatReferToNothingAreMistakes(t *testing.T) {
 	const provider = `" is not among the analysisProviders of the piped configuration: prom`
 	const stage = "spec.pipeline.stages[0].with.metrics"
 	require.Contains(t, stdout, app+":11:26: error: "+stage+"[0].provider: \"prim"+provider+"\n")
-	require.Contains(t, stdout, app+":11:39: error: "+stage+"[0].query: the variable {{ .AppArgs.team }} has no value\n")
+	require.Contains(t, stdout,
+		app+":11:39: error: "+stage+"[0].query: the variable {{ .AppArgs.team }} has no value\n")
 	require.Contains(t, stdout, app+":12:32: error: "+stage+"[1].template.name: \"eros\" is not among spec.metrics of "+
 		"the file of the kind AnalysisTemplate in the folder .pipe, which has: errors\n")
 	require.Contains(t, stdout, templates+":5:24: error: spec.metrics.errors.provider: \"pram"+provider+"\n")

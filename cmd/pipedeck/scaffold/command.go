@@ -139,11 +139,11 @@ func (p *plugin) checkKnown() error {
 	for _, other := range known {
 		switch {
 		case other.Name == p.Name:
-			return exit.Usage(fmt.Errorf("%s is the name of a plugin of PipeCD", p.Name), "give another name, such as my-"+
-				p.Name+"; to have it replace that plugin, run: pipedeck up --plugin "+p.Name+"=DIR")
+			return exit.Usage(fmt.Errorf("%s is the name of a plugin of PipeCD", p.Name),
+				"give another name, such as my-"+p.Name+"; to have it replace that plugin, run: pipedeck up --plugin "+p.Name+"=DIR")
 		case other.Has(p.Stage):
-			return exit.Usage(fmt.Errorf("the stage of a plugin %s would be %s, which the plugin %s has", p.Name, p.Stage,
-				other.Name), "give another name, such as my-"+p.Name)
+			return exit.Usage(fmt.Errorf("the stage of a plugin %s would be %s, which the plugin %s has", p.Name,
+				p.Stage, other.Name), "give another name, such as my-"+p.Name)
 		}
 	}
 	return nil

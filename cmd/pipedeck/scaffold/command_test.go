@@ -110,8 +110,8 @@ func TestANewPluginIsNamedThroughout(t *testing.T) {
 func TestThePluginsThatAreKnownKeepTheirNamesAndStages(t *testing.T) {
 	t.Parallel()
 	for name, says := range map[string]string{
-		"kubernetes": "kubernetes is the name of a plugin of PipeCD\nnext step: give another name, such as my-kubernetes; " +
-			"to have it replace that plugin, run: pipedeck up ",
+		"kubernetes": "kubernetes is the name of a plugin of PipeCD\nnext step: give another name, such as " +
+			"my-kubernetes; to have it replace that plugin, run: pipedeck up ",
 		"kubernetes_multicluster": "is the name of a plugin of PipeCD",
 		"wait":                    "is the name of a plugin of PipeCD",
 		"scriptrun":               "is the name of a plugin of PipeCD",

@@ -14,7 +14,7 @@ import (
 	"github.com/pipedeck/pipedeck/system/clock"
 )
 
-// firstAnnouncement and lastAnnouncement bound the pause before the environment is told again.
+// firstAnnouncement and lastAnnouncement bound the pause before the next announcement to the environment.
 const firstAnnouncement, lastAnnouncement = 100 * time.Millisecond, 2 * time.Second
 
 // announce has the environment know what is served and how many watch, until ctx ends or the environment has gone. An
@@ -77,7 +77,7 @@ func (s *Share) counts() (web int, webChanged <-chan struct{}, ssh int, sshChang
 	return web, webChanged, ssh, sshChanged
 }
 
-// announcement is what the environment is told: nothing that lets anyone in.
+// announcement is what the environment gets to know: nothing that lets anyone in.
 func (s *Share) announcement(web, ssh int) *deckv1.AnnounceSharesRequest {
 	watching := map[string]int{"web": web, "ssh": ssh}
 	r := &deckv1.AnnounceSharesRequest{}

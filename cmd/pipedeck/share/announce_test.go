@@ -21,8 +21,8 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/controlplane/deckapi"
 )
 
-// told is the part of an environment that knows what is shared.
-func told(t *testing.T) deckv1.SharingServiceClient {
+// announcedTo is the part of an environment that knows what is shared.
+func announcedTo(t *testing.T) deckv1.SharingServiceClient {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -42,7 +42,7 @@ func told(t *testing.T) deckv1.SharingServiceClient {
 
 func TestTheEnvironmentKnowsWhatIsSharedAndHowManyWatch(t *testing.T) {
 	t.Parallel()
-	client := told(t)
+	client := announcedTo(t)
 	shared := subject(t)
 	shared.Announce = func(context.Context) (deckv1.SharingServiceClient, func(), error) {
 		return client, func() {}, nil

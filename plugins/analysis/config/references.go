@@ -133,8 +133,8 @@ func (r *references) provider(name string) {
 	if name == "" || r.known.Providers == nil || slices.Contains(r.known.Providers, name) {
 		return
 	}
-	r.add([]string{"provider"}, fmt.Sprintf("%q is not among the analysisProviders of the piped configuration: %s", name,
-		orNone(r.known.Providers)))
+	r.add([]string{"provider"}, fmt.Sprintf("%q is not among the analysisProviders of the piped configuration: %s",
+		name, orNone(r.known.Providers)))
 }
 
 func (r *references) headers(names []string) {
@@ -175,13 +175,13 @@ func (r *references) variables(key, text string, sides []map[string]string) {
 	if sides == nil {
 		sides = []map[string]string{nil}
 	}
-	var told []string
+	var known []string
 	for _, args := range sides {
 		for _, variable := range values.Of("", args).unknown(text, r.anyArgs) {
-			if slices.Contains(told, variable) {
+			if slices.Contains(known, variable) {
 				continue
 			}
-			told = append(told, variable)
+			known = append(known, variable)
 			message := fmt.Sprintf("the variable {{ %s }} has no value", variable)
 			if r.reference != nil {
 				r.add([]string{"template", "name"}, message+fmt.Sprintf(": %q needs it in %s", r.reference.Name, key))

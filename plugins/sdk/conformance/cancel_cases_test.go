@@ -21,7 +21,8 @@ func TestALogThatEndsWithTheCancelIsNotThatOfAStageThatWentOn(t *testing.T) {
 		last := []*model.LogBlock{{Log: text, Severity: model.LogSeverity_SUCCESS}}
 		require.Equal(t, stopped, saysStopped(usual, last), text)
 	}
-	require.True(t, saysStopped(usual, []*model.LogBlock{{Log: "no data", Severity: model.LogSeverity_ERROR}}), "severity")
+	require.True(t, saysStopped(usual, []*model.LogBlock{{Log: "no data", Severity: model.LogSeverity_ERROR}}),
+		"severity")
 	require.False(t, saysStopped([]*model.LogBlock{{Log: "nothing was cancelled"}},
 		[]*model.LogBlock{{Log: "nothing was cancelled"}}), "as usual")
 }

@@ -17,6 +17,6 @@ func missingTarget(settings sdk.Settings, output string) (next string) {
 	if len(settings.DeployTargets) > 0 || !wantsTarget.MatchString(output) {
 		return ""
 	}
-	return "give it a deploy target: write a file with deployTargets: [{name: dev, config: {}}], where config has the " +
-		"keys that the plugin wants of a deploy target, and add --config FILE"
+	return "give it a deploy target: write a file with deployTargets: [{name: dev, config: {}}], where config has " +
+		"the keys that the plugin wants of a deploy target, and add --config FILE"
 }

@@ -24,7 +24,7 @@ func reuseCases() []Case {
 	}}
 }
 
-// freshOptions runs the stage, and then with options that no stage can take. In a process of its own, such a stage
+// freshOptions runs the stage, and then with options that no stage can take. In a separate process, such a stage
 // fails: options.type sees that.
 func freshOptions(p *probe) error {
 	first, err := p.settled()
@@ -99,8 +99,8 @@ func twiceInPipeline(p *probe) error {
 	}
 	const worthComparing = 3
 	if did[0].blocks >= worthComparing && did[1].blocks*2 <= did[0].blocks {
-		return note("of two equal stages of one deployment, the log of the first has %d entries and that of the second "+
-			"%d: the second takes the work of the first for its own, unless it has found that there is nothing to do",
+		return note("of two equal stages of one deployment, the log of the first has %d entries and that of the "+
+			"second %d: the second takes the work of the first for its own, unless it has found that there is nothing to do",
 			did[0].blocks, did[1].blocks)
 	}
 	p.saw("%d and %d entries of the log", did[0].blocks, did[1].blocks)

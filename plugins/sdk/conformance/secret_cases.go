@@ -134,7 +134,8 @@ func (s *suite) plant(settings *sdk.Settings) {
 	settings.Config = withKey(withKey(settings.Config, "conformancePassword", secretOfConfig), tokenKey, s.token())
 	targets := append([]sdk.DeployTargetConfig(nil), settings.DeployTargets...)
 	for i := range targets {
-		targets[i].Config = withKey(withKey(targets[i].Config, "conformancePassword", secretOfTarget), tokenKey, s.token())
+		config := withKey(targets[i].Config, "conformancePassword", secretOfTarget)
+		targets[i].Config = withKey(config, tokenKey, s.token())
 	}
 	settings.DeployTargets = targets
 }

@@ -18,8 +18,8 @@ func secretFileCases() []Case {
 		ID: "secrets.files", Capability: Secrets, run: secretsInFiles,
 		Title: "no file has a secret after the end of the plugin",
 		Why:   "secrets stay on the disk of the machine, where its other users and its backups find them",
-		Next: "remove a file with a secret when the stage ends, and create it with the mode 0600 below a directory of " +
-			"os.MkdirTemp",
+		Next: "remove a file with a secret when the stage ends, and create it with the mode 0600 below a directory " +
+			"of os.MkdirTemp",
 	}}
 }
 

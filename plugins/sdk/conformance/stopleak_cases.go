@@ -97,7 +97,8 @@ func growth(p *probe, x *session, before []int, some int) (grown string) {
 		grown = ""
 		for i, after := range countsOf(p, x) {
 			if before[i] > 0 && after >= before[i]+some {
-				grown = fmt.Sprintf("%d %s behind: %d before, %d after", after-before[i], kept[i].what, before[i], after)
+				grown = fmt.Sprintf("%d %s behind: %d before, %d after", after-before[i], kept[i].what, before[i],
+					after)
 				break
 			}
 		}

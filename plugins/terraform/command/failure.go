@@ -24,8 +24,8 @@ type Failure struct {
 	Shown bool
 }
 
-// Error has the first error of the program in its first line, which becomes the reason of a stage, or who holds the lock
-// when that is the reason. What the program wrote follows where no log has it.
+// Error has the first error of the program in its first line, which becomes the reason of a stage, or who holds the
+// lock when that is the reason. What the program wrote follows where no log has it.
 func (f *Failure) Error() string {
 	if lock, held := f.Lock(); held {
 		return fmt.Sprintf("%s: the state is locked by %s since %s for %s (lock %s)\n"+

@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -17,14 +18,14 @@ import (
 // keepsBefore makes the mistakes of a stage that keeps something before it looks at its options.
 func (s *running) keepsBefore(in *deployment.ExecutePluginInput) {
 	switch {
-	case makes("leaks-at-refusal") && !json.Valid(in.StageConfig), makes("leaks-at-refusal") && in.StageConfig[0] != '{':
+	case makes("leaks-at-refusal") && (!json.Valid(in.StageConfig) || in.StageConfig[0] != '{'):
 		file, _ := os.Open(os.Args[0])
 		s.mu.Lock()
 		s.files = append(s.files, file)
 		s.mu.Unlock()
 	case makes("leaks-at-cancel"):
 		context.AfterFunc(s.ctx, func() {
-			if context.Cause(s.ctx) == context.Canceled && !s.finished.Load() {
+			if errors.Is(context.Cause(s.ctx), context.Canceled) && !s.finished.Load() {
 				select {}
 			}
 		})
