@@ -119,10 +119,10 @@ func TestAStoryIsRehearsedOnTheFilesOfItsSample(t *testing.T) {
 			"steps[0].await.deployment: the sample hello-world has no application \"hello\""},
 		"a comparison with Git": {"  - say: x\n    await: {application: hello, sync: SYNCED}\n",
 			"steps[0].await.application: the sample"},
-		"an approval":   {"  - say: x\n    approve: {application: hello, stage: a}\n",
+		"an approval": {"  - say: x\n    approve: {application: hello, stage: a}\n",
 			"approve.application: the sample"},
-		"a sync":        {"  - say: x\n    sync: hello\n", "steps[0].sync: the sample"},
-		"a rollback":    {"  - say: x\n    rollback: hello\n", "steps[0].rollback: the sample"},
+		"a sync":     {"  - say: x\n    sync: hello\n", "steps[0].sync: the sample"},
+		"a rollback": {"  - say: x\n    rollback: hello\n", "steps[0].rollback: the sample"},
 		"not yet there": {"  - say: x\n    sync: web\n" + edit("app/app.pipecd.yaml", "hello-world", "web"),
 			"steps[0].sync"},
 	} {
