@@ -34,6 +34,8 @@ func TestTheCaptionOfAStoryReachesAllWhoWatchAndTheRecording(t *testing.T) {
 	require.Equal(t, "ws", early.caption.GetFocus().GetApplication())
 	late := p.watch(t, false)
 	require.Equal(t, "ws SUCCESS", late.caption.GetAwaits())
+	// Events that come together have one time in the recording.
+	recordedUntil(t, file, func(r *deckv1.SessionRecord) bool { return r.GetEvent().GetCaption().GetStep() == 1 })
 	require.NoError(t, p.says(t, &deckv1.Caption{Text: "That is all.", Step: 2, Steps: 2}))
 	recordedUntil(t, file, func(r *deckv1.SessionRecord) bool { return r.GetEvent().GetCaption().GetStep() == 2 })
 	requireCode(t, codes.InvalidArgument, p.says(t, &deckv1.Caption{Text: strings.Repeat("x", 5<<10)}))
