@@ -62,8 +62,8 @@ type Result struct {
 }
 
 // Run runs a command to its end. When ctx ends, the program is interrupted once and Run waits for it, unless
-// Command.LeftAlone says otherwise; the error wraps the cause of ctx then, and ErrNotBegun where the program has changed
-// nothing.
+// Command.LeftAlone says otherwise; the error wraps the cause of ctx then, and ErrNotBegun where the program has
+// changed nothing.
 func (r *Runner) Run(ctx context.Context, c Command) (Result, error) {
 	if cause := context.Cause(ctx); cause != nil {
 		return Result{}, fmt.Errorf("%s: %w: %w", c.name(), ErrNotBegun, cause)
