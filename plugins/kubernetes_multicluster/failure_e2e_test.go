@@ -41,6 +41,7 @@ func TestAClusterThatIsAwayStopsNoOther(t *testing.T) {
 	f.succeeds("K8S_MULTI_SYNC", `{"failurePolicy": {"maxFailed": 1}}`, one, nil)
 	log, _ = f.fails("K8S_MULTI_SYNC", `{"failurePolicy": "any", "multiTargets": ["atlantis"]}`, one, nil)
 	require.Contains(t, log, "Deploy target atlantis: failed\n")
+	require.Contains(t, log, "deploy target atlantis: connect to the Kubernetes API at https://127.0.0.1:")
 	require.NotContains(t, log, "1 of 1")
 
 	state, err := f.h.Livestate.GetLivestate(t.Context(), &livestate.GetLivestateRequest{

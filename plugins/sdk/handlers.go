@@ -198,7 +198,7 @@ func (b *bound[Config, Target, App]) execute(ctx context.Context, in *deployment
 	stage := stageStateOf(in.GetStage())
 	return b.plugin.ExecuteStage(ctx, &ExecuteRequest[Config, Target, App]{
 		Config: b.config, Deployment: deploymentOf(in.GetDeployment()), Stage: &stage, Options: in.GetStageConfig(),
-		Targets: targets, Running: running, Target: target, Log: log, Client: client,
+		Targets: targets, Running: running, Target: target, Log: log, Client: client, ofApplication: len(targets),
 	})
 }
 

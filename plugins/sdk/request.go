@@ -83,6 +83,9 @@ type ExecuteRequest[Config, Target, App any] struct {
 	Log StageLog
 	// Client reaches what piped keeps for the stage.
 	Client StageClient
+
+	// ofApplication counts the deploy targets of the application. A plugin may narrow Targets.
+	ofApplication int
 }
 
 // QuickSync is whether the stage belongs to a quick sync, which has no options.

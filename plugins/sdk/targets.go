@@ -12,9 +12,9 @@ import (
 
 // ForEachTarget does the work of a stage at every deploy target of the request, at most limit at the same time
 // (1 is one after the other, in their order), and waits for all. The log reports each target how it ended, and UIs
-// show how it goes at each (TargetResults). One that fails does not stop the others; the error names each that failed,
-// and is the error of the work itself when the request has one target only. Targets that were not begun when ctx ended
-// are not begun.
+// show how it goes at each (TargetResults). One that fails does not stop the others. Targets that were not begun when ctx
+// ended are not begun; their error is StopCause. The error names each target that failed. Where the application has one
+// target only, it is the error of the work itself; a request that was narrowed to one of several targets names it.
 func ForEachTarget[Config, Target, App any](
 	ctx context.Context,
 	req *ExecuteRequest[Config, Target, App],
@@ -31,7 +31,9 @@ func ForEachTarget[Config, Target, App any](
 	for i, target := range req.Targets {
 		places <- struct{}{}
 		if ctx.Err() != nil {
-			failed[i] = fmt.Errorf("deploy target %s: not begun: %w", target.Name, StopCause(ctx))
+			if failed[i] = StopCause(ctx); !req.oneTarget() {
+				failed[i] = fmt.Errorf("deploy target %s: not begun: %w", target.Name, failed[i])
+			}
 			results.set(i, TargetResult{target.Name, "CANCELLED", StopCause(ctx).Error()})
 			<-places
 			continue
@@ -41,12 +43,13 @@ func ForEachTarget[Config, Target, App any](
 			results.set(i, TargetResult{Name: target.Name, Status: "RUNNING"})
 			if err := atTarget(ctx, target, work); err != nil {
 				results.set(i, TargetResult{target.Name, "FAILURE", headlineOfTarget(err)})
-				// The whole error is logged when the stage ends with it.
-				if failed[i] = err; len(failed) == 1 {
+				if failed[i] = err; !req.oneTarget() {
+					failed[i] = fmt.Errorf("deploy target %s: %w", target.Name, err)
+				}
+				if len(failed) == 1 { // the whole error is logged when the stage ends with it
 					req.Log.Errorf("Deploy target %s: failed", target.Name)
 					return
 				}
-				failed[i] = fmt.Errorf("deploy target %s: %w", target.Name, err)
 				req.Log.Errorf("Deploy target %s: failed: %s", target.Name, headline(err))
 				return
 			}
@@ -63,6 +66,11 @@ func ForEachTarget[Config, Target, App any](
 		return nil
 	}
 	return fmt.Errorf("%d of %d deploy targets failed: %w", countErrors(failed), len(failed), err)
+}
+
+// oneTarget reports whether the application has one deploy target only, so that no error has to name it.
+func (r *ExecuteRequest[Config, Target, App]) oneTarget() bool {
+	return max(r.ofApplication, len(r.Targets)) == 1
 }
 
 // At is the request as it is for one of its deploy targets alone; the lines of its log begin with the target's name.

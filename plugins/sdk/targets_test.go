@@ -6,6 +6,8 @@ package sdk_test
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/pipedeck/pipedeck/api/model"
@@ -65,7 +67,7 @@ func TestATargetThatFailsOrPanicsDoesNotStopTheOthers(t *testing.T) {
 	}{
 		"fails": {func() error { return errors.New("no route\nmore words") }, "no route"},
 		"panics": {func() error { panic("lost") },
-			"panic: lost at github.com/pipedeck/pipedeck/plugins/sdk_test/targets_test.go:67"},
+			"panic: lost at github.com/pipedeck/pipedeck/plugins/sdk_test/targets_test.go:69"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -99,6 +101,82 @@ func TestTargetsAreNotBegunAfterTheEndOfTheStage(t *testing.T) {
 	<-ended
 	h.Piped.Wait(t, "the end of the stage", func() bool { return h.Piped.Completed("fleet_sync") })
 	require.Empty(t, begun, "the other")
+}
+
+// narrowed works at one of the targets of its request.
+type narrowed struct {
+	*fleet
+	at   string
+	work func(context.Context, sdk.DeployTarget[fleetTarget]) error
+	// errs gets the errors of ForEachTarget.
+	errs chan error
+}
+
+func (n *narrowed) ExecuteStage(ctx context.Context, req *fleetExecute) (sdk.Result, error) {
+	one := *req
+	one.Targets = slices.DeleteFunc(slices.Clone(req.Targets), func(t sdk.DeployTarget[fleetTarget]) bool {
+		return t.Name != n.at
+	})
+	err := sdk.ForEachTarget(ctx, &one, 1, n.work)
+	n.errs <- err
+	return sdk.Success, err
+}
+
+func TestTheErrorOfOneTargetNamesItWhereTheApplicationHasMore(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ targets, want string }{
+		"the only target of the application": {"two", "no route"},
+		"one of several":                     {"one,two", "deploy target two: no route"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			plugin := &narrowed{newFleet(), "two", func(context.Context, sdk.DeployTarget[fleetTarget]) error {
+				return errors.New("no route")
+			}, make(chan error, 1)}
+			h := wiretest.Start(t, sdk.ForDeployment[fleetConfig, fleetTarget, fleetApp](plugin), fleetOptions())
+			request := h.Request("FLEET_SYNC", "{}")
+			request.GetInput().Deployment.DeployTargetsByPlugin["fleet"].DeployTargets = strings.Split(c.targets, ",")
+			resp, err := h.Deployment.ExecuteStage(t.Context(), request)
+			require.NoError(t, err)
+			require.Equal(t, model.StageStatus_STAGE_FAILURE, resp.GetStatus())
+			require.Equal(t, c.want, (<-plugin.errs).Error())
+			require.Contains(t, h.Piped.Log("fleet_sync"), "Deploy target two: failed\n")
+		})
+	}
+}
+
+func TestTheOnlyTargetThatWasNotBegunHasTheCauseOfTheEnd(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ targets, before string }{
+		"the only target of the application": {"two", ""},
+		"one of several":                     {"one,two", "deploy target two: not begun: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			plugin := &late{narrowed{newFleet(), "two", nil, make(chan error, 1)}, make(chan error, 1)}
+			h := wiretest.Start(t, sdk.ForDeployment[fleetConfig, fleetTarget, fleetApp](plugin), fleetOptions())
+			request := h.Request("FLEET_SYNC", "{}")
+			request.GetInput().Deployment.DeployTargetsByPlugin["fleet"].DeployTargets = strings.Split(c.targets, ",")
+			ctx, cancel := context.WithCancel(t.Context())
+			go func() { _, _ = h.Deployment.ExecuteStage(ctx, request) }()
+			h.Piped.Wait(t, "the stage", func() bool { return h.Piped.Log("fleet_sync") != "" })
+			cancel()
+			require.Equal(t, c.before+(<-plugin.cause).Error(), (<-plugin.errs).Error())
+		})
+	}
+}
+
+// late begins with its target when its stage has ended.
+type late struct {
+	narrowed
+	cause chan error
+}
+
+func (l *late) ExecuteStage(ctx context.Context, req *fleetExecute) (sdk.Result, error) {
+	req.Log.Info("waits for the end")
+	<-ctx.Done()
+	l.cause <- sdk.StopCause(ctx)
+	return l.narrowed.ExecuteStage(ctx, req)
 }
 
 func TestTheLogOfATargetShowsItsName(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/plugins/terraform/change"
@@ -32,8 +33,9 @@ func (p *plugin) apply(ctx context.Context, req *executeRequest) (sdk.Result, er
 	}
 	// All plans first: an approval is for all of them.
 	plans, changes, asks := map[string]ready{}, summaries{}, summaries{}
+	waits := newLockWaits(req)
 	for _, target := range req.Targets {
-		found, err := p.ready(ctx, at(req, target), target)
+		found, err := p.ready(ctx, at(req, target), target, waits)
 		if err != nil {
 			return sdk.Failure, atTarget(req, target, err)
 		}
@@ -72,14 +74,15 @@ func atTarget(req *executeRequest, target session.Target, err error) error {
 }
 
 // ready returns the plan to apply at a deploy target: the one that was shown, else a new one that is shown now.
-func (p *plugin) ready(ctx context.Context, req *executeRequest, target session.Target) (ready, error) {
+func (p *plugin) ready(ctx context.Context, req *executeRequest, target session.Target, waits *lockWaits) (ready,
+	error) {
 	if done, _, err := appliedKey(target.Name).Get(ctx, req.Client); err != nil || done {
 		if done {
 			req.Log.Success("The plan was applied by an earlier attempt")
 		}
 		return ready{}, err
 	}
-	s, err := p.open(ctx, req, req.Target, target)
+	s, err := p.open(ctx, req, req.Target, target, waits)
 	if err != nil {
 		return ready{}, err
 	}
@@ -202,7 +205,9 @@ func (p *plugin) applyAt(ctx context.Context, req *executeRequest, found ready) 
 	}
 	if err := p.run(ctx, req, found); err != nil {
 		if changedNothing(err) {
-			return errors.Join(err, before.put(ctx, req, name))
+			lasting, cancel := afterwards(ctx)
+			defer cancel()
+			return errors.Join(err, before.put(lasting, req, name))
 		}
 		return err
 	}
@@ -238,17 +243,18 @@ func (p progress) put(ctx context.Context, req *executeRequest, target string) e
 	return startedKey(target).Put(ctx, req.Client, p.started)
 }
 
-// changedNothing is whether the program has refused to apply a plan: a rollback would undo what others have done.
+// changedNothing is whether the program has not begun to apply a plan: it has refused the plan, or did not get the lock
+// before it failed or the stage ended. A rollback would undo what others have done.
 func changedNothing(err error) bool {
-	if errors.Is(err, session.ErrStale) {
-		return true
-	}
-	failure, is := command.AsFailure(err)
-	if !is {
-		return false
-	}
-	_, locked := failure.Lock()
-	return locked
+	return errors.Is(err, session.ErrStale) || errors.Is(err, command.ErrNotBegun)
+}
+
+// noteLimit bounds a call to piped for a stage that may have ended.
+const noteLimit = 5 * time.Second
+
+// afterwards is for a note that counts also when the stage has ended.
+func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), noteLimit)
 }
 
 // run applies a plan and shows what the program writes.

@@ -170,6 +170,7 @@ func (a *sightingAt) states() []*sdk.ResourceState {
 		}
 	}
 	var states []*sdk.ResourceState
+	modules := map[string]bool{}
 	for _, r := range a.tree {
 		state := a.state(r)
 		if p := planned[r.Address]; p != nil {
@@ -177,20 +178,28 @@ func (a *sightingAt) states() []*sdk.ResourceState {
 			delete(planned, r.Address)
 		}
 		states = append(states, state)
+		modules[r.Address] = r.Type == resource.Module
 	}
 	for _, address := range slices.Sorted(maps.Keys(planned)) {
 		if len(states) >= maxStates {
 			break
 		}
-		what := planned[address].What()
-		state := &sdk.ResourceState{ID: a.id(address), Name: address, Type: typeOf(address), Health: sdk.Healthy,
-			DeployTarget: a.target, Metadata: map[string]string{driftKey: onApply + what}}
-		if planned[address].Action == change.Create { // what was deployed has it
-			state.Health, state.HealthDescription = sdk.Unhealthy, "is missing in the state"
-		}
-		states = append(states, state)
+		states = append(states, a.planned(planned[address], modules))
 	}
 	return states
+}
+
+// planned is a resource that the state does not have. Its module, too, may not be there yet.
+func (a *sightingAt) planned(r *change.Resource, modules map[string]bool) *sdk.ResourceState {
+	state := &sdk.ResourceState{ID: a.id(r.Address), Name: r.Address, Type: r.Type, Health: sdk.Healthy,
+		DeployTarget: a.target, Metadata: map[string]string{driftKey: onApply + r.What()}}
+	if modules[r.Module] {
+		state.ParentIDs = []string{a.id(r.Module)}
+	}
+	if r.Action == change.Create { // what was deployed has it
+		state.Health, state.HealthDescription = sdk.Unhealthy, "is missing in the state"
+	}
+	return state
 }
 
 const (
@@ -199,16 +208,6 @@ const (
 	// maxStates bounds the resources of a deploy target next to which planned ones are shown that the state lacks.
 	maxStates = 2_000
 )
-
-// typeOf is the type in an address such as module.net.aws_vpc.main["a"].
-func typeOf(address string) string {
-	address, _, _ = strings.Cut(address, "[")
-	parts := strings.Split(address, ".")
-	if len(parts) < 2 {
-		return address
-	}
-	return parts[len(parts)-2]
-}
 
 func (a *sightingAt) state(r resource.Resource) *sdk.ResourceState {
 	state := &sdk.ResourceState{ID: a.id(r.Address), Name: r.Address, Type: r.Type, Health: sdk.Healthy,
@@ -234,15 +233,21 @@ const (
 	maxDriftFields = 50
 )
 
+// drifts are those of the resources that the live state has.
 func (s *sighting) drifts() []sdk.ResourceDrift {
 	var list []sdk.ResourceDrift
 	for i := range s.at {
-		if s.at[i].changes == nil {
+		at := &s.at[i]
+		if at.changes == nil {
 			continue
 		}
-		for _, r := range s.at[i].changes.Resources {
-			if len(list) < maxDrifts {
-				list = append(list, s.at[i].drift(r))
+		shown := map[string]bool{}
+		for _, state := range at.states() {
+			shown[state.ID] = true
+		}
+		for _, r := range at.changes.Resources {
+			if len(list) < maxDrifts && shown[at.id(r.Address)] {
+				list = append(list, at.drift(r))
 			}
 		}
 	}

@@ -188,14 +188,20 @@ func TestTheLiveStateHasWhatAnApplyWouldDo(t *testing.T) {
 	resource := func(name, input string) string {
 		return "resource \"terraform_data\" \"" + name + "\" { input = \"" + input + "\" }\n"
 	}
-	deployed := w.commit("1111111111", "{}", map[string]string{"main.tf": resource("old", "1") + resource("kept", "1")})
+	const module = "module \"net\" {\n  source   = \"./net\"\n  for_each = toset([\"a.b\"])\n}\n"
+	deployed := w.commit("1111111111", "{}", map[string]string{"net/main.tf": resource("one", "1"),
+		"main.tf": module + resource("old", "1") + resource("kept", "1")})
 	require.Equal(t, succeeded, w.run(apply, "", sdktest.Change{Target: deployed}).Status)
-	next := w.commit("2222222222", "{}", map[string]string{"main.tf": resource("kept", "2") + resource("new", "1")})
-	drifts := map[string]string{}
+	next := w.commit("2222222222", "{}", map[string]string{"net/main.tf": resource("one", "1") + resource("two", "1"),
+		"main.tf": module + resource("kept", "2") + resource("new", "1")})
+	drifts, byName := map[string]string{}, map[string]*sdk.ResourceState{}
 	for _, r := range w.livestate(next).Resources {
-		drifts[r.Name] = r.Metadata["Drift"]
+		drifts[r.Name], byName[r.Name] = r.Metadata["Drift"], r
 	}
-	require.Len(t, drifts, 3)
+	require.Len(t, drifts, 6)
+	two := byName[`module.net["a.b"].terraform_data.two`]
+	require.Equal(t, "terraform_data", two.Type)
+	require.Equal(t, []string{byName[`module.net["a.b"]`].ID}, two.ParentIDs)
 	require.Equal(t, "with the next apply, it is changed in place", drifts["terraform_data.kept"])
 	require.Equal(t, "with the next apply, it is created", drifts["terraform_data.new"])
 	require.Contains(t, drifts["terraform_data.old"], "with the next apply, it is destroyed")

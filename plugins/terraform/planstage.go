@@ -25,9 +25,9 @@ func (p *plugin) plan(ctx context.Context, req *executeRequest) (sdk.Result, err
 		return sdk.Failure, err
 	}
 	var mu sync.Mutex
-	changes := summaries{}
+	changes, waits := summaries{}, newLockWaits(req)
 	err = sdk.ForEachTarget(ctx, req, maxAtOnce, func(ctx context.Context, target session.Target) error {
-		made, err := p.planAt(ctx, at(req, target), target)
+		made, err := p.planAt(ctx, at(req, target), target, waits)
 		if err != nil {
 			return err
 		}
@@ -63,8 +63,9 @@ func at(req *executeRequest, target session.Target) *executeRequest {
 }
 
 // planAt makes the plan of the commit, shows it and remembers it.
-func (p *plugin) planAt(ctx context.Context, req *executeRequest, target session.Target) (*session.Plan, error) {
-	s, err := p.open(ctx, req, req.Target, target)
+func (p *plugin) planAt(ctx context.Context, req *executeRequest, target session.Target,
+	waits *lockWaits) (*session.Plan, error) {
+	s, err := p.open(ctx, req, req.Target, target, waits)
 	if err != nil {
 		return nil, err
 	}
@@ -73,26 +74,21 @@ func (p *plugin) planAt(ctx context.Context, req *executeRequest, target session
 
 // open makes a session and says what it works with.
 func (p *plugin) open(ctx context.Context, req *executeRequest, source *session.Source,
-	target session.Target) (*session.Session, error) {
+	target session.Target, waits *lockWaits) (*session.Session, error) {
 	place, err := p.place(req, source, target)
 	if err != nil {
 		return nil, err
 	}
-	place.Waits = func(lock command.Lock, most time.Duration) func() { return waits(ctx, req, lock, most) }
+	place.Waits = func(lock command.Lock, most time.Duration) func() {
+		req.Log.Infof("Waiting for the lock of the state, at most %s (lockTimeout): %s", most, lock)
+		return waits.begin(ctx, target.Name, lock.Who)
+	}
 	s, err := session.Open(ctx, place)
 	if err != nil {
 		return nil, err
 	}
 	req.Log.Infof("%s %s at commit %s%s", s.Program, s.Version, short(source.CommitHash), where(s))
 	return s, nil
-}
-
-// waits says that the stage waits for the lock of the state, and returns what to call when it does not any more.
-func waits(ctx context.Context, req *executeRequest, lock command.Lock, most time.Duration) func() {
-	req.Log.Infof("Waiting for the lock of the state, at most %s (lockTimeout): %s", most, lock)
-	// The log says it, too.
-	_ = req.Client.Display(ctx, "Waiting for the lock of "+lock.Who)
-	return func() { _ = req.Client.Display(ctx, "") }
 }
 
 // where says which state it is, where that is not plain.

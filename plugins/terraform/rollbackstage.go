@@ -36,8 +36,9 @@ func (p *plugin) rollback(ctx context.Context, req *executeRequest) (sdk.Result,
 			"next step: correct the configuration and deploy again; what has been created stays in the state")
 	}
 	plans, changes, unexpected := map[string]ready{}, summaries{}, summaries{}
+	waits := newLockWaits(req)
 	for _, target := range targets {
-		found, err := p.way(ctx, at(req, target), target)
+		found, err := p.way(ctx, at(req, target), target, waits)
 		if err != nil {
 			return sdk.Failure, atTarget(req, target, err)
 		}
@@ -67,8 +68,9 @@ func (p *plugin) rollback(ctx context.Context, req *executeRequest) (sdk.Result,
 }
 
 // way is the plan back, and what it destroys besides what this deployment has created.
-func (p *plugin) way(ctx context.Context, req *executeRequest, target session.Target) (ready, error) {
-	s, err := p.open(ctx, req, req.Running, target)
+func (p *plugin) way(ctx context.Context, req *executeRequest, target session.Target, waits *lockWaits) (ready,
+	error) {
+	s, err := p.open(ctx, req, req.Running, target, waits)
 	if err != nil {
 		return ready{}, err
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
 )
 
@@ -200,6 +201,43 @@ func TestAStageThatWaitsForTheLockNamesItsOwnerAndGoesOn(t *testing.T) {
 		require.NotContains(t, w.log(stage), "Error acquiring")
 	}
 	require.Equal(t, 2, w.counted())
+}
+
+// A stage that is cancelled while another person holds the lock has changed nothing: a rollback would undo what that
+// person does, and has no commit to return to in a first deployment.
+func TestACancelWhileAStageWaitsForTheLockLeavesNothingToRollBack(t *testing.T) {
+	t.Parallel()
+	w, change := deployed(t, "{allowDestroy: always}")
+	require.Equal(t, succeeded, w.run(plan, "{}", change).Status)
+	release := w.hold(change.Running)
+	t.Cleanup(release)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := w.Run(ctx, sdktest.Execution{Stage: apply, Options: "{}", Change: copied(t, change)})
+		ended <- err
+	}()
+	id := sdktest.StageID(apply)
+	w.Piped.WaitLog(t, id, "Waiting for the lock")
+	display := func() string { return w.Piped.StageMetadata(id)[sdk.DisplayMetadataKey] }
+	w.Piped.Wait(t, "the text of the stage", func() bool { return strings.HasPrefix(display(), "Waiting for the lock") })
+	w.Piped.WaitLog(t, id, "Acquiring state lock")
+	cancel()
+	require.Error(t, <-ended)
+	w.Piped.Wait(t, "the end of the stage", func() bool { return w.Piped.Completed(id) })
+	require.Empty(t, display(), "it does not wait any more")
+	require.Contains(t, w.log(apply), "the stage was cancelled")
+
+	release()
+	w.tofu(t.Context(), "here", change.Running, "apply", "-auto-approve", "-replace=terraform_data.settings")
+	serial := w.state("here").Serial
+	for _, back := range []sdktest.Change{change, {Target: change.Target}} {
+		outcome := w.run(rollback, "", back)
+		require.Equal(t, succeeded, outcome.Status, outcome.Reason)
+	}
+	require.Contains(t, w.log(rollback), "Nothing to roll back: this deployment has changed nothing here")
+	require.Equal(t, serial, w.state("here").Serial)
+	require.Equal(t, 1, w.counted())
 }
 
 // What another person has done while a user decides is not undone: the deployment has changed nothing.

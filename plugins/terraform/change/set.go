@@ -33,7 +33,11 @@ const (
 // Resource is a resource that a plan changes.
 type Resource struct {
 	Address string `json:"address"`
-	Action  Action `json:"action"`
+	// Type is such as aws_instance, Module the address of the module that holds the resource, empty for the root. The
+	// address has both, so that data for users and digests do without.
+	Type   string `json:"-"`
+	Module string `json:"-"`
+	Action Action `json:"action"`
 	// Reason is why the resource is replaced or destroyed, in words.
 	Reason string `json:"reason,omitempty"`
 	// From is the address before a move.
@@ -81,7 +85,7 @@ func Of(data []byte) (*Set, error) {
 }
 
 func resourceOf(r *tfjson.ResourceChange) (Resource, bool) {
-	resource := Resource{Address: r.Address}
+	resource := Resource{Address: r.Address, Type: r.Type, Module: r.ModuleAddress}
 	if r.Mode == tfjson.DataResourceMode || r.Change == nil {
 		return resource, false
 	}

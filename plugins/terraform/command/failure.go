@@ -4,6 +4,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -12,7 +13,11 @@ import (
 // maxSaid bounds what an error has of the output, in bytes.
 const maxSaid = 16 << 10
 
-// Failure is a command that failed.
+// ErrNotBegun is in the error of a program that has changed nothing: it was not started, or did not get the lock of the
+// state.
+var ErrNotBegun = errors.New("nothing was begun")
+
+// Failure is a command that failed. It is ErrNotBegun where the program did not get the lock of the state.
 type Failure struct {
 	// Command is its name: "plan".
 	Command string
@@ -50,6 +55,15 @@ func (f *Failure) Error() string {
 		return text
 	}
 	return text + "\n" + said
+}
+
+// Is makes a program that did not get the lock an ErrNotBegun.
+func (f *Failure) Is(target error) bool { return target == ErrNotBegun && f.refused() }
+
+// refused is whether the program did not get the lock of the state.
+func (f *Failure) refused() bool {
+	first, _ := firstDiagnostic(f.Said)
+	return first != nil && first.Summary == lockError
 }
 
 // Stale is whether the program refused a saved plan because the state is another one now.
@@ -95,7 +109,7 @@ var lockLine = regexp.MustCompile(`(?m)^[│ ]*(ID|Path|Operation|Who|Created): 
 
 // Lock returns the owner of the lock that the command did not get.
 func (f *Failure) Lock() (Lock, bool) {
-	if !strings.Contains(f.Said, lockError) {
+	if !f.refused() {
 		return Lock{}, false
 	}
 	var lock Lock

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -61,10 +62,11 @@ type Result struct {
 }
 
 // Run runs a command to its end. When ctx ends, the program is interrupted once and Run waits for it, unless
-// Command.LeftAlone says otherwise; the error wraps the cause of ctx then.
+// Command.LeftAlone says otherwise; the error wraps the cause of ctx then, and ErrNotBegun where the program has
+// changed nothing.
 func (r *Runner) Run(ctx context.Context, c Command) (Result, error) {
-	if err := context.Cause(ctx); err != nil {
-		return Result{}, err
+	if cause := context.Cause(ctx); cause != nil {
+		return Result{}, fmt.Errorf("%s: %w: %w", c.name(), ErrNotBegun, cause)
 	}
 	stdout, err := newSink()
 	if err != nil {
@@ -171,23 +173,30 @@ func (r *Runner) result(ctx context.Context, c Command, code int, stdout, stderr
 			return result, err
 		}
 	}
-	if ctx.Err() != nil {
-		return result, fmt.Errorf("%s was interrupted: %w", c.name(), context.Cause(ctx))
-	}
-	if result.Code == 0 {
-		return result, nil
-	}
-	for _, code := range c.Codes {
-		if result.Code == code {
-			return result, nil
+	failure, err := r.failure(c, code, stderr)
+	if cause := context.Cause(ctx); cause != nil {
+		if failure != nil && failure.refused() {
+			return result, fmt.Errorf("%s was interrupted, %w: %w", c.name(), ErrNotBegun, cause)
 		}
+		return result, fmt.Errorf("%s was interrupted: %w", c.name(), cause)
+	}
+	if err != nil || failure == nil {
+		return result, err
+	}
+	return result, failure
+}
+
+// failure is that of a program that ended with this code; nil for none.
+func (r *Runner) failure(c Command, code int, stderr *sink) (*Failure, error) {
+	if code == 0 || slices.Contains(c.Codes, code) {
+		return nil, nil
 	}
 	said, err := stderr.end(maxSaid)
 	if err != nil {
-		return result, err
+		return nil, err
 	}
-	return result, &Failure{Command: c.name(), How: fmt.Sprintf("exit code %d", code), Said: hide(said, r.Secrets),
-		Shown: c.Output != nil}
+	return &Failure{Command: c.name(), How: fmt.Sprintf("exit code %d", code), Said: hide(said, r.Secrets),
+		Shown: c.Output != nil}, nil
 }
 
 // name is the first word, or the first two of "workspace select" and "state pull".

@@ -104,6 +104,32 @@ func TestNothingIsStartedOnceTheContextHasEnded(t *testing.T) {
 	cancel()
 	_, err := shell(t).Run(ctx, script("true"))
 	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorIs(t, err, ErrNotBegun)
+}
+
+func TestAProgramThatIsInterruptedBeforeItHasTheLockHasNotBegun(t *testing.T) {
+	t.Parallel()
+	for said, notBegun := range map[string]bool{
+		"Error: " + lockError:                  true,
+		"╷\n│ Error: " + lockError + "\n│ \n╵": true,
+		"Error: execution halted":              false,
+		"Error: local-exec provisioner error\n\nError running it: Error: " + lockError: false,
+	} {
+		r := shell(t)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		c := script(`trap 'interrupted=yes' INT; touch begun; until [ -n "$interrupted" ]; do sleep 0.05; done
+echo Interrupt received.; echo; printf '%s\n' "$SAID"; exit 1`)
+		c.Env, c.Changes, c.Output = []string{"SAID=" + said}, true, &bytes.Buffer{}
+		done := make(chan error, 1)
+		go func() { _, err := r.Run(ctx, c); done <- err }()
+		begun := func() bool { _, err := os.Stat(filepath.Join(r.Dir, "begun")); return err == nil }
+		require.Eventually(t, begun, 20*time.Second, 5*time.Millisecond)
+		reason := errors.New("the user wants it")
+		cancel(reason)
+		err := <-done
+		require.ErrorIs(t, err, reason)
+		require.Equal(t, notBegun, errors.Is(err, ErrNotBegun), said)
+	}
 }
 
 func TestTheOwnerOfALockIsNamed(t *testing.T) {
@@ -125,6 +151,7 @@ func TestTheOwnerOfALockIsNamed(t *testing.T) {
 	require.EqualError(t, failure, "plan: the state is locked by ann@laptop since 2026-11-27 03:00:00 +0000 UTC for "+
 		"OperationTypeApply (lock 5f1d)\nnext step: wait for it to end, or set a longer lockTimeout; if no one works "+
 		"with the state any more, run: tofu force-unlock 5f1d")
+	require.ErrorIs(t, failure, ErrNotBegun)
 }
 
 func TestAVersionIsComparedWithAConstraint(t *testing.T) {

@@ -13,12 +13,15 @@ import (
 // maxResources bounds a tree.
 const maxResources = 5000
 
+// Module is the type of a module.
+const Module = "module"
+
 // Resource is a resource or a module.
 type Resource struct {
 	Address string
 	// Module is the address of the module that holds it; empty for the root.
 	Module string
-	// Type is such as aws_instance, or "module".
+	// Type is such as aws_instance, or Module.
 	Type string
 	// ID is the id that the provider knows it by; empty when that is not known, or secret.
 	ID       string
@@ -63,7 +66,7 @@ func add(tree *[]Resource, module *tfjson.StateModule, parent string) {
 		return
 	}
 	if module.Address != "" {
-		*tree = append(*tree, Resource{Address: module.Address, Module: parent, Type: "module"})
+		*tree = append(*tree, Resource{Address: module.Address, Module: parent, Type: Module})
 	}
 	for _, r := range module.Resources {
 		if r.Mode == tfjson.DataResourceMode || len(*tree) >= maxResources {

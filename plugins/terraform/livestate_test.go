@@ -1,0 +1,81 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/plugins/sdk"
+	"github.com/pipedeck/pipedeck/plugins/terraform/change"
+	"github.com/pipedeck/pipedeck/plugins/terraform/resource"
+)
+
+// sightingOf is what a plan, as JSON, says about a deploy target.
+func sightingOf(t *testing.T, plan string) *sightingAt {
+	t.Helper()
+	changes, err := change.Of([]byte(plan))
+	require.NoError(t, err)
+	tree, err := resource.OfPlan([]byte(plan))
+	require.NoError(t, err)
+	return &sightingAt{target: "here", changes: changes, tree: tree}
+}
+
+// created is a change that creates a resource of a module, which may be empty.
+func created(module, kind, name string) string {
+	address, in := kind+"."+name, ""
+	if module != "" {
+		address = module + "." + address
+		in = fmt.Sprintf(`"module_address": %q, `, module)
+	}
+	return fmt.Sprintf(`{"address": %q, %s"mode": "managed", "type": %q, "name": %q,
+		"change": {"actions": ["create"], "before": null, "after": {"input": "1"}}}`, address, in, kind, name)
+}
+
+func planOf(state string, changes ...string) string {
+	return `{"format_version": "1.2", "prior_state": {"format_version": "1.0", "values": {"root_module": ` + state +
+		`}}, "resource_changes": [` + strings.Join(changes, ",") + `]}`
+}
+
+func TestAPlannedResourceIsBelowItsModuleAndHasItsType(t *testing.T) {
+	t.Parallel()
+	at := sightingOf(t, planOf(`{"child_modules": [{"address": "module.net[\"a.b\"]", "resources": [
+		{"address": "module.net[\"a.b\"].aws_vpc.old", "mode": "managed", "type": "aws_vpc", "name": "old"}]}]}`,
+		created(`module.net["a.b"]`, "aws_vpc", "main"), created(`module.later["c"]`, "aws_subnet", "main"),
+		created("", "aws_eip", `list["d.e"]`)))
+	byName := map[string]*sdk.ResourceState{}
+	for _, state := range at.states() {
+		byName[state.Name] = state
+	}
+	require.Len(t, byName, 5)
+	for name, want := range map[string]struct {
+		kind    string
+		parents []string
+	}{
+		`module.net["a.b"].aws_vpc.main`:    {"aws_vpc", []string{byName[`module.net["a.b"]`].ID}},
+		`module.net["a.b"].aws_vpc.old`:     {"aws_vpc", []string{byName[`module.net["a.b"]`].ID}},
+		`module.later["c"].aws_subnet.main`: {"aws_subnet", nil}, // its module is created, too
+		`aws_eip.list["d.e"]`:               {"aws_eip", nil},
+	} {
+		require.Equal(t, want.kind, byName[name].Type, name)
+		require.Equal(t, want.parents, byName[name].ParentIDs, name)
+	}
+}
+
+func TestNoDriftIsOfAResourceThatTheLiveStateLeavesOut(t *testing.T) {
+	t.Parallel()
+	at := sightingOf(t, planOf("{}", created("", "x", "planned")))
+	for i := range maxStates {
+		at.tree = append(at.tree, resource.Resource{Address: fmt.Sprint("x.y", i), Type: "x"})
+	}
+	at.changes.Resources = append(at.changes.Resources, change.Resource{Address: "x.y7", Action: change.Update})
+	seen := &sighting{at: []sightingAt{*at}}
+	require.Len(t, seen.livestate().Resources, maxStates)
+	drifts := seen.drifts()
+	require.Len(t, drifts, 1)
+	require.Equal(t, "here/x.y7", drifts[0].ResourceID)
+}
