@@ -69,6 +69,8 @@ func TestRequestsAndWhatIsExpectedOfTheirAnswers(t *testing.T) {
 	}
 }
 
+func hostOf(s *httptest.Server) config.Host { return config.Host(s.Listener.Addr().String()) }
+
 // A header with a secret goes to the hosts that the operator lists, and no error or verdict has its value.
 func TestHeadersWithSecretsAreSentToTheirHostsAlone(t *testing.T) {
 	t.Parallel()
@@ -80,8 +82,8 @@ func TestHeadersWithSecretsAreSentToTheirHostsAlone(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte("hunter2hunter2\n"), 0o600))
 	web, err := NewWeb(&config.Config{HTTPHeaders: []config.HTTPHeader{
 		{Name: "shop", Key: "Authorization", Prefix: "Bearer ", ValueFile: file,
-			Hosts: []string{listed.Listener.Addr().String()}},
-		{Name: "lost", Key: "X-Key", ValueFile: file + ".lost", Hosts: []string{listed.Listener.Addr().String()}},
+			Hosts: []config.Host{hostOf(listed)}},
+		{Name: "lost", Key: "X-Key", ValueFile: file + ".lost", Hosts: []config.Host{hostOf(listed)}},
 	}})
 	require.NoError(t, err)
 	t.Cleanup(web.Close)
@@ -112,7 +114,7 @@ func TestNoVerdictShowsTheSecretOfAHeaderWithoutItsPrefix(t *testing.T) {
 		}))
 		t.Cleanup(s.Close)
 		web, err := NewWeb(&config.Config{HTTPHeaders: []config.HTTPHeader{{Name: "shop", Key: "X-Key", Prefix: prefix,
-			ValueFile: file(t, `hunter2"hunter2`), Hosts: []string{s.Listener.Addr().String()}}}})
+			ValueFile: file(t, `hunter2"hunter2`), Hosts: []config.Host{hostOf(s)}}}})
 		require.NoError(t, err)
 		t.Cleanup(web.Close)
 		verdict, err := web.Request(t.Context(),
