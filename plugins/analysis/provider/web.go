@@ -92,8 +92,8 @@ func (w *Web) addSecrets(req *http.Request, names []string) (values []string, er
 			return nil, fmt.Errorf("headersFrom: %s is not among the httpHeaders of the piped configuration: %s", name,
 				w.config.HeaderNames())
 		case !header.For(req.URL):
-			return nil, fmt.Errorf("headersFrom: %s is not sent to %s, because its hosts in the piped configuration do "+
-				"not have it", name, place(req.URL))
+			return nil, fmt.Errorf("headersFrom: %s is not sent to %s, because its hosts in the piped configuration "+
+				"do not have it", name, place(req.URL))
 		}
 		value, err := secret("httpHeaders "+name, header.ValueFile)
 		if err != nil {
