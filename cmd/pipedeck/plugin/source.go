@@ -4,6 +4,7 @@
 package plugin
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -49,6 +50,19 @@ func copiedSource(dir, scratch string) (*common.DeploymentSource, error) {
 		ApplicationDirectory: filepath.Join(copied, within), CommitHash: "0123456789abcdef", ApplicationConfig: data,
 		ApplicationConfigFilename: name, SharedConfigDirectory: filepath.Join(copied, ".pipe"),
 	}, nil
+}
+
+// applicationID is the id of the application in a directory; empty for an empty dir. It is one for each directory, so
+// that a run does not take for its own what a run of another application has left at a deploy target. The next run of
+// the same application finds what it has deployed.
+func applicationID(dir string) string {
+	if dir == "" {
+		return ""
+	}
+	if absolute, err := filepath.Abs(dir); err == nil {
+		dir = absolute
+	}
+	return fmt.Sprintf("application-%x", sha256.Sum256([]byte(dir)))[:len("application-")+12]
 }
 
 // repositoryAround returns the root of the Git repository that holds dir, or dir itself.

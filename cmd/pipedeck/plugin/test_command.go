@@ -50,6 +50,7 @@ are found first. --list shows all cases; a case that fails says what was seen, w
 
 The stage really runs, many times, so a plugin that deploys does so to the deploy targets of its configuration. The
 plugin runs in an empty directory, and each call gets a copy of the application: files that it writes are removed.
+Each application of --source has its own id: runs of two applications do not disturb each other.
 A tool that the plugin has piped install, such as kubectl, is the program of that name in PATH, whatever its version.
 Values of its configuration are masked in all that is printed.`,
 		Example: `  pipedeck plugin test ./greeter
@@ -103,6 +104,7 @@ func (f *testFlags) run(cmd *cobra.Command, place string) (err error) {
 	if f.options.Source, err = copiedSource(f.source, plugin.scratch); err != nil {
 		return err
 	}
+	f.options.ApplicationID = applicationID(f.source)
 	mask, err := newConfigMask(plugin.settings, f.options.With, true)
 	if err != nil {
 		return err

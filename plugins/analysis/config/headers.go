@@ -23,7 +23,7 @@ type HTTPHeader struct {
 	ValueFile string `json:"valueFile" jsonschema:"required,minLength=1"`
 	// Hosts are the hosts that get the header, such as shop.example.com or 127.0.0.1:8080. Without a port, they are
 	// those of https.
-	Hosts []string `json:"hosts" jsonschema:"required,minItems=1,minLength=1"`
+	Hosts []Host `json:"hosts" jsonschema:"required,minItems=1"`
 }
 
 func (c *Config) validateHeaders() error {
@@ -41,8 +41,13 @@ func (c *Config) validateHeaders() error {
 			return fmt.Errorf("%s.key is Host, which chooses who gets the secret: want another header", at)
 		case h.ValueFile == "":
 			return errors.New(at + ".valueFile is required")
-		case len(h.Hosts) == 0 || slices.Contains(h.Hosts, ""):
+		case len(h.Hosts) == 0:
 			return errors.New(at + ".hosts is required: the hosts that get the header")
+		}
+		for j, host := range h.Hosts {
+			if _, _, err := host.parts(); err != nil {
+				return fmt.Errorf("%s.hosts[%d] %w", at, j, err)
+			}
 		}
 		names[h.Name] = true
 	}
@@ -71,10 +76,7 @@ func (c *Config) HeaderNames() string {
 	return strings.Join(all, ", ")
 }
 
-// For is whether an address gets the header. A host without a port is one of https: on its way, no one can read what
-// is sent there.
+// For is whether an address gets the header.
 func (h *HTTPHeader) For(address *url.URL) bool {
-	return slices.ContainsFunc(h.Hosts, func(host string) bool {
-		return strings.EqualFold(host, address.Host) && (address.Scheme == "https" || address.Port() != "")
-	})
+	return slices.ContainsFunc(h.Hosts, func(host Host) bool { return host.has(address) })
 }

@@ -29,11 +29,14 @@ func TestVariablesWithoutAValueAreFound(t *testing.T) {
 	for query, missing := range map[string]string{
 		"{{ .App.Name }} {{ .AppCustomArgs.team }} {{ .Services.DEFAULT_X_URL }} {{ .K8s.Namespace }}": "",
 		"{{ .App.Nmae }}": ".App.Nmae", "{{ .Apps.Name }}": ".Apps.Name", "{{ .AppArgs.tem }}": ".AppArgs.tem",
-		"{{ if .AppArgs.team }}{{ .Variant.Kind }}{{ end }}": ".Variant.Kind",
-		"{{ .VariantArgs.x }}":                               ".VariantArgs.x",
-		"{{ .App.Name.First }}":                              ".App.Name.First",
-		"{{ printf \"%s\" .AppCustomArgs.colour }}":          ".AppCustomArgs.colour",
-		"{{ range .AppArgs }}{{ . }}{{ end }} {{":            "",
+		"{{ if .AppArgs.tem }}{{ .Variant.Kind }}{{ end }}":                 ".AppArgs.tem",
+		"{{ if .AppArgs.team }}{{ .AppArgs.a }}{{ else }}{{ .B }}{{ end }}": "",
+		"{{ if and .Variant.Name .VariantArgs.x }}{{ end }}":                "",
+		"{{ or .AppArgs.tem .VariantArgs.x }}":                              ".AppArgs.tem",
+		"{{ .VariantArgs.x }}":                                              ".VariantArgs.x",
+		"{{ .App.Name.First }}":                                             ".App.Name.First",
+		"{{ printf \"%s\" .AppCustomArgs.colour }}":                         ".AppCustomArgs.colour",
+		"{{ range .AppArgs }}{{ . }}{{ end }} {{":                           "",
 	} {
 		options, err := json.Marshal(map[string]any{"metrics": []any{map[string]any{"query": query}}})
 		require.NoError(t, err)
@@ -47,6 +50,23 @@ func TestVariablesWithoutAValueAreFound(t *testing.T) {
 		"canaryArgs": {"v": "1"}}], "https": [{"url": "http://{{ .AppArgs.host }}/"}]}`
 	require.Equal(t, []string{"metrics.0.query: the variable {{ .VariantCustomArgs.v }} has no value",
 		"https.0.url: the variable {{ .AppArgs.host }} has no value"}, mistakesOf(t, two, known))
+}
+
+// Fill is what reads the query in a stage: validate must not refuse what it accepts.
+func TestAVariableOfTheBranchOfOneVariantIsNoMistake(t *testing.T) {
+	t.Parallel()
+	const query = `up{{ if eq .Variant.Name "canary" }}{zone="{{ .VariantArgs.zone }}"}{{ end }}`
+	zone := map[string]string{"zone": "a"}
+	for variant, want := range map[string]string{"canary": `up{zone="a"}`, "primary": "up"} {
+		args := map[string]map[string]string{"canary": zone}[variant]
+		filled, err := ForApplication("shop", nil, nil).Of(variant, args).Fill(query)
+		require.NoError(t, err)
+		require.Equal(t, want, filled)
+	}
+	options, err := json.Marshal(map[string]any{"metrics": []any{map[string]any{
+		"strategy": CanaryPrimary, "query": query, "canaryArgs": zone}}})
+	require.NoError(t, err)
+	require.Empty(t, mistakesOf(t, string(options), Known{}))
 }
 
 func TestProvidersAndTemplatesThatDoNotExistAreFoundWhereTheyAreKnown(t *testing.T) {

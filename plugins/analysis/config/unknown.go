@@ -50,8 +50,8 @@ func (v Variables) has(field []string, anyArgs bool) bool {
 	return slices.Contains(names[field[0]], field[1])
 }
 
-// fieldsOf are the fields that a template always reads from its variables: those below range and with, whose dot is
-// another one, are left out.
+// fieldsOf are the fields that a template always reads from its variables. What it may leave out is not among them: the
+// branches of if, range and with, and what and and or read after their first argument.
 func fieldsOf(node parse.Node) [][]string {
 	var fields [][]string
 	switch n := node.(type) {
@@ -65,16 +65,22 @@ func fieldsOf(node parse.Node) [][]string {
 	case *parse.ActionNode:
 		return fieldsOf(n.Pipe)
 	case *parse.IfNode:
-		return append(append(fieldsOf(n.Pipe), fieldsOf(n.List)...), fieldsOf(n.ElseList)...)
+		return fieldsOf(n.Pipe)
 	case *parse.RangeNode:
 		return fieldsOf(n.Pipe)
 	case *parse.WithNode:
 		return fieldsOf(n.Pipe)
 	case *parse.PipeNode:
 		for _, command := range n.Cmds {
-			for _, arg := range command.Args {
-				fields = append(fields, fieldsOf(arg)...)
-			}
+			fields = append(fields, fieldsOf(command)...)
+		}
+	case *parse.CommandNode:
+		args := n.Args
+		if name, ok := args[0].(*parse.IdentifierNode); ok && (name.Ident == "and" || name.Ident == "or") {
+			args = args[:min(len(args), 2)]
+		}
+		for _, arg := range args {
+			fields = append(fields, fieldsOf(arg)...)
 		}
 	case *parse.FieldNode:
 		return [][]string{n.Ident}

@@ -46,8 +46,9 @@ func (p *page) quote(text string) string {
 }
 
 // secretsOf are the texts of a request that no log may show: what its headers hold, and the user, password and query of
-// the address that was configured for it. The longest are first, because a secret may be a part of another one.
-func secretsOf(req *http.Request, configured *url.URL) []string {
+// the address that was configured for it. known are further ones, such as what a header holds apart from its prefix.
+// The longest are first, because a secret may be a part of another one.
+func secretsOf(req *http.Request, configured *url.URL, known ...string) []string {
 	var found []string
 	add := func(texts ...string) {
 		for _, text := range texts {
@@ -60,6 +61,7 @@ func secretsOf(req *http.Request, configured *url.URL) []string {
 			}
 		}
 	}
+	add(known...)
 	for name, values := range req.Header {
 		if slices.Contains([]string{"Accept", "Content-Type"}, name) {
 			continue

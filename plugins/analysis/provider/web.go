@@ -63,7 +63,8 @@ func (w *Web) Request(ctx context.Context, wanted *config.HTTP, address string) 
 		}
 		req.Header.Add(header.Key, header.Value)
 	}
-	if err := w.addSecrets(req, wanted.HeadersFrom); err != nil {
+	secrets, err := w.addSecrets(req, wanted.HeadersFrom)
+	if err != nil {
 		return Verdict{}, fmt.Errorf("%w: %w", ErrNotSent, err)
 	}
 	client := *w.client
@@ -79,28 +80,29 @@ func (w *Web) Request(ctx context.Context, wanted *config.HTTP, address string) 
 	if err != nil {
 		return Verdict{}, fmt.Errorf("request %s: %w", place(req.URL), plain(ctx, err))
 	}
-	return judge(wanted, resp.StatusCode, &page{body: body, secrets: secretsOf(req, req.URL)}), nil
+	return judge(wanted, resp.StatusCode, &page{body: body, secrets: secretsOf(req, req.URL, secrets...)}), nil
 }
 
-// addSecrets adds the headers that have their values in files.
-func (w *Web) addSecrets(req *http.Request, names []string) error {
+// addSecrets adds the headers that have their values in files, and returns the values, which are without the prefixes.
+func (w *Web) addSecrets(req *http.Request, names []string) (values []string, err error) {
 	for _, name := range names {
 		header := w.config.Header(name)
 		switch {
 		case header == nil:
-			return fmt.Errorf("headersFrom: %s is not among the httpHeaders of the piped configuration: %s", name,
+			return nil, fmt.Errorf("headersFrom: %s is not among the httpHeaders of the piped configuration: %s", name,
 				w.config.HeaderNames())
 		case !header.For(req.URL):
-			return fmt.Errorf("headersFrom: %s is not sent to %s, because its hosts in the piped configuration do not "+
-				"have it", name, place(req.URL))
+			return nil, fmt.Errorf("headersFrom: %s is not sent to %s, because its hosts in the piped configuration "+
+				"do not have it", name, place(req.URL))
 		}
 		value, err := secret("httpHeaders "+name, header.ValueFile)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		req.Header.Add(header.Key, header.Prefix+value)
+		values = append(values, value)
 	}
-	return nil
+	return values, nil
 }
 
 func judge(wanted *config.HTTP, code int, answer *page) Verdict {

@@ -4,6 +4,8 @@
 package provider
 
 import (
+	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -67,6 +69,8 @@ func TestRequestsAndWhatIsExpectedOfTheirAnswers(t *testing.T) {
 	}
 }
 
+func hostOf(s *httptest.Server) config.Host { return config.Host(s.Listener.Addr().String()) }
+
 // A header with a secret goes to the hosts that the operator lists, and no error or verdict has its value.
 func TestHeadersWithSecretsAreSentToTheirHostsAlone(t *testing.T) {
 	t.Parallel()
@@ -78,8 +82,8 @@ func TestHeadersWithSecretsAreSentToTheirHostsAlone(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte("hunter2hunter2\n"), 0o600))
 	web, err := NewWeb(&config.Config{HTTPHeaders: []config.HTTPHeader{
 		{Name: "shop", Key: "Authorization", Prefix: "Bearer ", ValueFile: file,
-			Hosts: []string{listed.Listener.Addr().String()}},
-		{Name: "lost", Key: "X-Key", ValueFile: file + ".lost", Hosts: []string{listed.Listener.Addr().String()}},
+			Hosts: []config.Host{hostOf(listed)}},
+		{Name: "lost", Key: "X-Key", ValueFile: file + ".lost", Hosts: []config.Host{hostOf(listed)}},
 	}})
 	require.NoError(t, err)
 	t.Cleanup(web.Close)
@@ -96,6 +100,27 @@ func TestHeadersWithSecretsAreSentToTheirHostsAlone(t *testing.T) {
 		require.ErrorIs(t, err, ErrNotSent)
 		require.ErrorContains(t, err, name)
 		require.NotContains(t, err.Error(), "hunter2")
+	}
+}
+
+// A prefix is free text: what a log must not show begins where the prefix ends, with a blank before it or without.
+func TestNoVerdictShowsTheSecretOfAHeaderWithoutItsPrefix(t *testing.T) {
+	t.Parallel()
+	for _, prefix := range []string{"", "Bearer ", "key-", "Token token=", `OAuth realm="shop", token=`} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			value := strings.TrimPrefix(r.Header.Get("X-Key"), prefix)
+			encoded, _ := json.Marshal(value)
+			fmt.Fprintf(w, "refused: %s, %s", value, encoded)
+		}))
+		t.Cleanup(s.Close)
+		web, err := NewWeb(&config.Config{HTTPHeaders: []config.HTTPHeader{{Name: "shop", Key: "X-Key", Prefix: prefix,
+			ValueFile: file(t, `hunter2"hunter2`), Hosts: []config.Host{hostOf(s)}}}})
+		require.NoError(t, err)
+		t.Cleanup(web.Close)
+		verdict, err := web.Request(t.Context(),
+			&config.HTTP{HeadersFrom: []string{"shop"}, ExpectedResponse: "accepted"}, s.URL)
+		require.NoError(t, err)
+		require.Equal(t, `the answer is "refused: ******, \"******\"", expected "accepted"`, verdict.Reason, prefix)
 	}
 }
 

@@ -17,7 +17,6 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
-	"github.com/pipedeck/pipedeck/plugins/sdk/standin"
 )
 
 // execution is one call for a stage.
@@ -82,19 +81,6 @@ func (s *suite) targets() []string {
 
 // newID returns the id of a stage that no other has.
 func (s *suite) newID() string { return fmt.Sprintf("stage-%d", s.ids.next()) }
-
-// request asks for a stage of the application.
-func (s *suite) request(stage, id string) (*deployment.ExecuteStageRequest, error) {
-	source, err := s.sourceFor()
-	if err != nil {
-		return nil, err
-	}
-	request := standin.ExecuteRequest(s.options.Settings.Name, s.targets(), stage, s.with())
-	in := request.GetInput()
-	in.Stage.Id, in.Deployment.Id = id, "deployment-of-"+id
-	in.TargetDeploymentSource = source
-	return request, nil
-}
 
 // execute runs the stage to its end, or until the run limit. It has no deadline, which a plugin would see, and could
 // answer to before the caller sees it: piped cancels a stage.

@@ -84,8 +84,7 @@ func liveRequest(p *probe) (*livestate.GetLivestateRequest, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &livestate.GetLivestateRequest{PipedId: "piped-1", ApplicationId: "application-1", ApplicationName: "demo",
-		DeploySource: source, DeployTargets: p.suite.targets()}, nil
+	return p.suite.liveRequest(source, p.suite.targets()), nil
 }
 
 func (p *probe) ask(x *session, edit func(*livestate.GetLivestateRequest)) (*liveState, error) {

@@ -30,6 +30,9 @@ type Options struct {
 	// Source is the application at the deployed commit; nil is one of the stage alone, without files. The plugin may
 	// write into its directory.
 	Source *common.DeploymentSource
+	// ApplicationID is the id of the application in all requests; empty is application-1. Plugins mark with it what
+	// they deploy: with one id, two applications on one platform would have each other's resources.
+	ApplicationID string
 	// RunLimit is how long the stage may run before it is cancelled.
 	RunLimit time.Duration
 	// Secrets are values of Settings and With that no one may see.

@@ -66,8 +66,7 @@ func (p *probe) preview(x *session, running bool) (*planpreview.GetPlanPreviewRe
 
 func (p *probe) previewOf(x *session, target *common.DeploymentSource,
 	running bool) (_ *planpreview.GetPlanPreviewResponse, err error) {
-	request := &planpreview.GetPlanPreviewRequest{ApplicationId: "application-1", ApplicationName: "demo",
-		PipedId: "piped-1", DeployTargets: p.suite.targets(), TargetDeploymentSource: target}
+	request := p.suite.previewRequest(target, nil, p.suite.targets())
 	if running {
 		if request.RunningDeploymentSource, err = p.suite.sourceFor(); err != nil {
 			return nil, err

@@ -219,9 +219,8 @@ func (s *story) look(source *common.DeploymentSource, at []string) *view {
 	v := &view{}
 	ctx, cancel := s.probe.limit()
 	defer cancel()
-	live, err := livestate.NewLivestateServiceClient(s.session.conn).GetLivestate(ctx, &livestate.GetLivestateRequest{
-		PipedId: "piped-1", ApplicationId: "application-1", ApplicationName: "demo",
-		DeploySource: proto.CloneOf(source), DeployTargets: at})
+	live, err := livestate.NewLivestateServiceClient(s.session.conn).GetLivestate(ctx,
+		s.probe.suite.liveRequest(proto.CloneOf(source), at))
 	if err == nil {
 		v.resources = live.GetApplicationLiveState().GetResources()
 		v.sync = live.GetSyncState().GetStatus()
@@ -229,9 +228,7 @@ func (s *story) look(source *common.DeploymentSource, at []string) *view {
 		v.explained = live.GetSyncState().GetShortReason()+live.GetSyncState().GetReason() != ""
 	}
 	preview, err := planpreview.NewPlanPreviewServiceClient(s.session.conn).GetPlanPreview(ctx,
-		&planpreview.GetPlanPreviewRequest{ApplicationId: "application-1", ApplicationName: "demo", PipedId: "piped-1",
-			DeployTargets: at, TargetDeploymentSource: proto.CloneOf(source),
-			RunningDeploymentSource: proto.CloneOf(s.first)})
+		s.probe.suite.previewRequest(proto.CloneOf(source), proto.CloneOf(s.first), at))
 	if err != nil || len(preview.GetResults()) == 0 {
 		return v
 	}

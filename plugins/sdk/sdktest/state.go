@@ -14,12 +14,13 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/livestate"
 	"github.com/pipedeck/pipedeck/api/plugin/planpreview"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
+	"github.com/pipedeck/pipedeck/plugins/sdk/standin"
 )
 
 // The ids and the name of the application in every request.
 const (
 	PipedID         = "piped-1"
-	ApplicationID   = "application-1"
+	ApplicationID   = standin.ApplicationID
 	ApplicationName = "demo"
 )
 

@@ -11,8 +11,11 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 )
 
-// DeploymentID is the id of the deployment in the requests that ExecuteRequest makes.
-const DeploymentID = "deployment-1"
+// The ids in the requests that ExecuteRequest makes.
+const (
+	DeploymentID  = "deployment-1"
+	ApplicationID = "application-1"
+)
 
 // StageID is the id that ExecuteRequest gives a stage.
 func StageID(stage string) string { return strings.ToLower(stage) }
@@ -25,7 +28,7 @@ func ExecuteRequest(plugin string, targets []string, stage, options string) *dep
 		Status: model.StageStatus_STAGE_RUNNING}
 	return &deployment.ExecuteStageRequest{Input: &deployment.ExecutePluginInput{
 		Deployment: &model.Deployment{
-			Id: DeploymentID, ApplicationId: "application-1", ApplicationName: "demo", PipedId: "piped-1",
+			Id: DeploymentID, ApplicationId: ApplicationID, ApplicationName: "demo", PipedId: "piped-1",
 			ProjectId: "project-1",
 			GitPath: &model.ApplicationGitPath{
 				Repo: &model.ApplicationGitRepository{Id: "repo-1", Remote: "file:///repo", Branch: "main"},

@@ -164,7 +164,7 @@ func (h *Harness) Go(ctx context.Context, t testing.TB, stage, options string) <
 func (h *Harness) Preview(t testing.TB, running, target *common.DeploymentSource) []*planpreview.PlanPreviewResult {
 	t.Helper()
 	resp, err := h.PlanPreview.GetPlanPreview(t.Context(), &planpreview.GetPlanPreviewRequest{
-		PipedId: "piped-1", ApplicationId: "application-1", ApplicationName: "demo", DeployTargets: h.targets,
+		PipedId: "piped-1", ApplicationId: standin.ApplicationID, ApplicationName: "demo", DeployTargets: h.targets,
 		TargetDeploymentSource: target, RunningDeploymentSource: running,
 	})
 	require.NoError(t, err)
