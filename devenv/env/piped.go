@@ -194,7 +194,8 @@ func (e *Environment) watchPiped(ctx context.Context, piped *process.Process, re
 			ready()
 			e.development.pipedConnected()
 			e.server.ClearProblem(partPiped)
-			e.components.ready(componentPiped, fmt.Sprintf("%s, pid %d%s", version, piped.PID(), unreported(e.ForeignPiped)))
+			e.components.ready(componentPiped,
+				fmt.Sprintf("%s, pid %d%s", version, piped.PID(), unreported(e.ForeignPiped)))
 		case <-piped.Done():
 			return pipedFailed
 		case <-e.development.changed:

@@ -100,7 +100,8 @@ func twiceInPipeline(p *probe) error {
 	const worthComparing = 3
 	if did[0].blocks >= worthComparing && did[1].blocks*2 <= did[0].blocks {
 		return note("of two equal stages of one deployment, the log of the first has %d entries and that of the "+
-			"second %d: the second takes the work of the first for its own, unless it has found that there is nothing to do",
+			"second %d: the second takes the work of the first for its own, unless it has "+
+			"found that there is nothing to do",
 			did[0].blocks, did[1].blocks)
 	}
 	p.saw("%d and %d entries of the log", did[0].blocks, did[1].blocks)

@@ -50,8 +50,8 @@ func (s *Session) keepLocalState() error {
 }
 
 // claimStates creates the files that an apply writes a state on this machine to, where they are missing: the program
-// would let everyone read them, although states hold secrets. It takes an empty file for no state. Those that exist keep the
-// permissions that users gave them.
+// would let everyone read them, although states hold secrets. It takes an empty file for no state. Those that exist
+// keep the permissions that users gave them.
 func (s *Session) claimStates() error {
 	if s.State == "" {
 		return nil
