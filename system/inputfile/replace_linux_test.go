@@ -4,7 +4,6 @@
 package inputfile_test
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,18 +12,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pipedeck/pipedeck/system/filetest"
 	"github.com/pipedeck/pipedeck/system/inputfile"
 )
 
 func TestAFullDiskLeavesAFileOfAUserAsItWas(t *testing.T) {
 	t.Parallel()
-	disk := t.TempDir()
-	err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=1m")
-	if errors.Is(err, syscall.EPERM) {
-		t.Skip("mounting a small disk is not permitted here")
-	}
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, syscall.Unmount(disk, syscall.MNT_DETACH)) })
+	disk := filetest.SmallDisk(t, "1m")
 	file := filepath.Join(disk, "file")
 	require.NoError(t, os.WriteFile(file, []byte("old"), 0o600))
 	require.ErrorIs(t, inputfile.Replace(file, []byte(strings.Repeat("x", 2<<20))), syscall.ENOSPC)

@@ -24,7 +24,7 @@ import (
 	"github.com/pipedeck/pipedeck/system/chantest"
 )
 
-// announcedTo is the part of an environment that knows what is shared. Each call of connect is another connection to it.
+// announcedTo is the part of an environment that knows what is shared. Each call of connect is another connection.
 func announcedTo(t *testing.T) (connect func() (client deckv1.SharingServiceClient, end func())) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
