@@ -60,7 +60,7 @@ func member(object []byte, name string) (value json.RawMessage, offset int, err 
 		return nil, 0, err
 	}
 	if open != json.Delim('{') {
-		return nil, 0, fmt.Errorf("%v is not the begin of a JSON object", open)
+		return nil, 0, fmt.Errorf("%v does not begin a JSON object", open)
 	}
 	for decoder.More() {
 		key, err := decoder.Token()

@@ -12,6 +12,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/pipedeck/pipedeck/system/inputfile"
 )
 
 // WriteLaunchConfigurations writes for VS Code and GoLand how they connect to the debugger of a plugin, into the
@@ -47,7 +49,7 @@ func WriteLaunchConfigurations(dir, plugin string, port int) (written []string, 
 				continue
 			}
 			if err == nil {
-				err = os.WriteFile(file.path, changed, 0o644) //nolint:gosec // an editor reads it
+				err = inputfile.Replace(file.path, changed)
 			}
 		}
 		if err != nil {

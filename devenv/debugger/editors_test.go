@@ -5,6 +5,7 @@ package debugger
 
 import (
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -77,8 +78,14 @@ func TestFilesOfEditorsGetThePortThatIsUsedAndKeepTheRest(t *testing.T) {
 		filepath.Join(dir, ".run", "pipedeck greeter.run.xml"): {
 			run, strings.Replace(run, `port='2345'`, `port='4000'`, 1)},
 	}
+	editors := map[string]*os.File{}
 	for path, text := range files {
 		require.NoError(t, create(path, []byte(text[0])))
+		require.NoError(t, os.Chmod(path, 0o600))
+		editor, err := os.Open(path)
+		require.NoError(t, err)
+		defer editor.Close()
+		editors[path] = editor
 	}
 	written, err := WriteLaunchConfigurations(dir, "greeter", 4000)
 	require.NoError(t, err)
@@ -87,6 +94,15 @@ func TestFilesOfEditorsGetThePortThatIsUsedAndKeepTheRest(t *testing.T) {
 		now, err := os.ReadFile(path)
 		require.NoError(t, err)
 		require.Equal(t, text[1], string(now))
+		seen, err := io.ReadAll(editors[path])
+		require.NoError(t, err)
+		require.Equal(t, text[0], string(seen), "the file is replaced as a whole, it is never cut")
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o600), info.Mode())
+		entries, err := os.ReadDir(filepath.Dir(path))
+		require.NoError(t, err)
+		require.Len(t, entries, 1)
 	}
 }
 
@@ -110,6 +126,9 @@ func TestAFileOfAnEditorWithoutOurConfigurationStays(t *testing.T) {
 		require.NoError(t, create(path, []byte(text)))
 		written, err := WriteLaunchConfigurations(dir, "greeter", 4000)
 		require.Equal(t, refused, err != nil, "%s: %v", text, err)
+		if text == "[]" {
+			require.ErrorContains(t, err, "[ does not begin a JSON object")
+		}
 		require.NotContains(t, written, path, text)
 		require.Len(t, written, 1, "GoLand gets its file")
 		now, err := os.ReadFile(path)

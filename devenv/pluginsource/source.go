@@ -97,10 +97,8 @@ func (s *Source) compile(ctx context.Context) error {
 	if !s.listed {
 		_, _ = s.directories(ctx) // sources that cannot be listed do not compile either
 	}
-	if s.goFlags == nil {
-		out, _ := gobuild.Command(ctx, s.Dir, nil, "env", "GOFLAGS").Output() // a build without it says why
-		text := strings.TrimSpace(string(out))
-		s.goFlags = &text
+	if err := s.readFlags(ctx); err != nil {
+		return err
 	}
 	flags, environ := gobuild.Shared(s.usesC, *s.goFlags)
 	if s.built {
@@ -112,17 +110,8 @@ func (s *Source) compile(ctx context.Context) error {
 	cmd := gobuild.Command(ctx, s.Dir, environ,
 		append(append([]string{"build", "-buildvcs=false", "-buildmode=exe"}, flags...), "-o", next, ".")...)
 	cmd.Stdout, cmd.Stderr = said, said
-	err := cmd.Run()
-	var exit *exec.ExitError
-	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case errors.Is(err, exec.ErrNotFound):
-		return fmt.Errorf("there is no go command to build %s with: install Go from https://go.dev/dl", s.Dir)
-	case errors.As(err, &exit):
-		return &CompileError{Dir: s.Dir, Output: complaint(said.String())}
-	case err != nil:
-		return fmt.Errorf("run the go command: %w", err)
+	if err := s.failure(ctx, cmd.Run(), said.String()); err != nil {
+		return err
 	}
 	// No one writes to it any more, so that piped need not copy it: the next build is another file.
 	if err := os.Chmod(next, 0o500); err != nil { //nolint:gosec // it is run
@@ -132,6 +121,40 @@ func (s *Source) compile(ctx context.Context) error {
 		return fmt.Errorf("replace the program of %s: %w", s.Dir, err)
 	}
 	s.built = true
+	return nil
+}
+
+// readFlags asks the go command for its GOFLAGS once. A build that is cancelled meanwhile leaves the question to the
+// next one.
+func (s *Source) readFlags(ctx context.Context) error {
+	if s.goFlags != nil {
+		return nil
+	}
+	said := processtree.NewOutput(2 * maxComplaint)
+	cmd := gobuild.Command(ctx, s.Dir, nil, "env", "GOFLAGS")
+	cmd.Stderr = said
+	out, err := cmd.Output()
+	if err := s.failure(ctx, err, said.String()); err != nil {
+		return err
+	}
+	text := strings.TrimSpace(string(out))
+	s.goFlags = &text
+	return nil
+}
+
+// failure is what the end of a go command says about a build, with what the command said; nil for success.
+func (s *Source) failure(ctx context.Context, err error, said string) error {
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, exec.ErrNotFound):
+		return fmt.Errorf("there is no go command to build %s with: install Go from https://go.dev/dl", s.Dir)
+	case errors.As(err, &exit):
+		return &CompileError{Dir: s.Dir, Output: complaint(said)}
+	case err != nil:
+		return fmt.Errorf("run the go command: %w", err)
+	}
 	return nil
 }
 

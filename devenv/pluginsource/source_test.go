@@ -129,6 +129,28 @@ func TestAProgramHasCOnlyWhenItsPackagesUseIt(t *testing.T) {
 	require.NoError(t, chantest.Receive(t, watching))
 }
 
+func TestABuildThatIsCancelledLeavesTheUsersFlagsToTheNextOne(t *testing.T) {
+	t.Setenv("GOFLAGS", "-ldflags=-X=main.word=two")
+	_, s := module(t)
+	write(t, filepath.Join(s.Dir, "main.go"),
+		"package main\n\nvar word = \"one\"\n\nfunc main() { println(word) }\n")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errStale)
+	require.ErrorIs(t, s.Build(ctx), errStale)
+	require.NoError(t, s.Build(t.Context()))
+	require.Equal(t, "two", says(t, s), "the flags of the user replace those of pipedeck")
+}
+
+func TestAGoCommandThatCannotNameItsFlagsIsReported(t *testing.T) {
+	t.Setenv("GOFLAGS", "no-flag")
+	_, s := module(t)
+	var broken *CompileError
+	require.ErrorAs(t, s.Build(t.Context()), &broken)
+	require.Contains(t, broken.Output, "GOFLAGS")
+	t.Setenv("GOFLAGS", "")
+	require.NoError(t, s.Build(t.Context()), "the next build asks again")
+}
+
 // cgoOf is the setting that a program was built with.
 func cgoOf(t *testing.T, program string) string {
 	t.Helper()

@@ -159,13 +159,14 @@ func TestNewPluginsAreBuiltTestedAndDeploy(t *testing.T) {
 	r := newReader(t)
 	r.variables = append(r.variables, "GOFLAGS=-trimpath") // so that the plugins share what is compiled
 	given := ""
-	for kind, stage := range map[string]string{
-		"stage": "STAGE_PLUGIN", "deployment": "DEPLOYMENT_PLUGIN", "livestate": "LIVESTATE_PLUGIN",
-		"planpreview": "PLANPREVIEW_PLUGIN",
+	for kind, stages := range map[string]string{
+		"stage": "stage STAGE_PLUGIN", "deployment": "stages DEPLOYMENT_PLUGIN_SYNC and DEPLOYMENT_PLUGIN_ROLLBACK",
+		"livestate":   "stages LIVESTATE_PLUGIN_SYNC and LIVESTATE_PLUGIN_ROLLBACK",
+		"planpreview": "stages PLANPREVIEW_PLUGIN_SYNC and PLANPREVIEW_PLUGIN_ROLLBACK",
 	} {
 		name := kind + "-plugin"
 		given += " --plugin " + name + "=" + name
-		require.Contains(t, r.run(t, "pipedeck plugin new "+name+" --kind "+kind), "with the stage "+stage)
+		require.Contains(t, r.run(t, "pipedeck plugin new "+name+" --kind "+kind), "with the "+stages+" to ")
 		r.run(t, "cd "+name+"\ngo vet ./...\ntest -z \"$(gofmt -l *.go)\"\ngo test ./...\ncd ..")
 		require.Contains(t, r.run(t, "pipedeck plugin test "+name), "ends after SIGTERM")
 		require.Contains(t, r.run(t, "pipedeck validate "+name+"/example --plugin "+name+"="+name),

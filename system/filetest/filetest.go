@@ -1,7 +1,7 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package filetest writes the files of tests.
+// Package filetest writes the files of tests, and has small disks for them.
 package filetest
 
 import (

@@ -4,7 +4,6 @@
 package owned
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,17 +11,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/system/filetest"
 )
 
 func TestTheLastWordsOfAProcessAreWrittenOnAFullDisk(t *testing.T) {
 	t.Parallel()
-	disk := t.TempDir()
-	err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=4m")
-	if errors.Is(err, syscall.EPERM) {
-		t.Skip("mounting a small disk is not permitted here")
-	}
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, syscall.Unmount(disk, syscall.MNT_DETACH)) })
+	disk := filetest.SmallDisk(t, "4m")
 	path := filepath.Join(disk, "host.log")
 	const reserved = 64 << 10
 	log, err := OpenLog(path, 1<<20)
@@ -32,13 +27,7 @@ func TestTheLastWordsOfAProcessAreWrittenOnAFullDisk(t *testing.T) {
 	_, err = log.Write([]byte("a line\n"))
 	require.NoError(t, err)
 
-	ballast, err := os.Create(filepath.Join(disk, "ballast"))
-	require.NoError(t, err)
-	defer ballast.Close()
-	for err == nil {
-		_, err = ballast.Write(make([]byte, 4<<10))
-	}
-	require.ErrorIs(t, err, syscall.ENOSPC)
+	ballast := filetest.Fill(t, disk)
 	line := []byte(strings.Repeat("x", 999) + "\n")
 	for range 2 * reserved / len(line) { // the lines that repeat while the disk is full
 		_, err = log.Write(line)
@@ -54,7 +43,7 @@ func TestTheLastWordsOfAProcessAreWrittenOnAFullDisk(t *testing.T) {
 	require.Equal(t, len(words), n)
 	require.True(t, strings.HasSuffix(read(t, path), words))
 
-	require.NoError(t, os.Truncate(ballast.Name(), 0))
+	require.NoError(t, os.Truncate(ballast, 0))
 	_, err = log.Write([]byte("goes on\n"))
 	require.NoError(t, err)
 	require.True(t, strings.HasSuffix(read(t, path), "panic\ngoes on\n"))

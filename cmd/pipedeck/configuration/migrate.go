@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -19,6 +17,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/piped/config/migrate"
+	"github.com/pipedeck/pipedeck/system/inputfile"
 	"github.com/pipedeck/pipedeck/tui/document"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
@@ -102,41 +101,13 @@ func migrateFile(file configurationFile, options migrate.Options, write bool) (m
 	}
 	m.Diff = udiff.Unified(file.name, file.name, string(file.content), string(result.Content))
 	if write {
-		if err := replaceFile(file.name, result.Content); err != nil {
+		if err := inputfile.Replace(file.name, result.Content); err != nil {
 			m.Error = err.Error()
 			return m, result.Content
 		}
 		m.Written = true
 	}
 	return m, result.Content
-}
-
-// replaceFile exchanges the content at once, so that no reader sees a half, and keeps the mode. A
-// symbolic link stays one.
-func replaceFile(name string, content []byte) (err error) {
-	name, err = filepath.EvalSymlinks(name)
-	if err != nil {
-		return err
-	}
-	info, err := os.Stat(name)
-	if err != nil {
-		return err
-	}
-	temporary, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(temporary.Name())
-		}
-	}()
-	_, err = temporary.Write(content)
-	err = errors.Join(err, temporary.Chmod(info.Mode().Perm()), temporary.Sync(), temporary.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(temporary.Name(), name)
 }
 
 // print writes the changes to out, so that they can be applied as a patch, and all else to report.

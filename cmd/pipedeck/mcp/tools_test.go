@@ -5,10 +5,7 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -17,7 +14,6 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/preview"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
-	"github.com/pipedeck/pipedeck/tui/document"
 )
 
 func TestAPreviewOfACommitHasOnlyFlagsOfItsCommand(t *testing.T) {
@@ -44,11 +40,13 @@ func TestAServerThatIsInterruptedEndsAsInterrupted(t *testing.T) {
 	require.NoError(t, failure.Err)
 }
 
-// assistant is a client of a server that has no program to run.
-func assistant(t *testing.T) *mcp.ClientSession {
+const nonexistent = "/nonexistent/pipedeck"
+
+// assistant is a client of a server that runs this program.
+func assistant(t *testing.T, program string, flags ...string) *mcp.ClientSession {
 	t.Helper()
 	at, of := mcp.NewInMemoryTransports()
-	server, err := newServer(&runner{program: "/nonexistent/pipedeck", slots: make(chan struct{}, 1)}, true).
+	server, err := newServer(&runner{program: program, flags: flags, slots: make(chan struct{}, 1)}, true).
 		Connect(t.Context(), at, nil)
 	require.NoError(t, err)
 	client, err := mcp.NewClient(&mcp.Implementation{Name: "assistant"}, nil).Connect(t.Context(), of, nil)
@@ -62,7 +60,7 @@ func assistant(t *testing.T) *mcp.ClientSession {
 
 func TestEveryErrorOfAToolEndsWithTheNextStep(t *testing.T) {
 	t.Parallel()
-	client := assistant(t)
+	client := assistant(t, nonexistent)
 	for _, c := range []struct {
 		tool, says string
 		arguments  map[string]any
@@ -80,46 +78,4 @@ func TestEveryErrorOfAToolEndsWithTheNextStep(t *testing.T) {
 		require.Contains(t, text, c.says)
 		require.Contains(t, text, "\nnext step: ")
 	}
-}
-
-func TestWhyHasASchemaOfItsAnswer(t *testing.T) {
-	t.Parallel()
-	tools, err := assistant(t).ListTools(t.Context(), nil)
-	require.NoError(t, err)
-	at := slices.IndexFunc(tools.Tools, func(tool *mcp.Tool) bool { return tool.Name == "why" })
-	schema, err := json.Marshal(tools.Tools[at].OutputSchema)
-	require.NoError(t, err)
-	for _, name := range []string{"summary", "troubles", "problems", "starting", "next_step"} {
-		require.Contains(t, string(schema), `"`+name+`"`)
-	}
-}
-
-func TestALongExplanationLeavesLogsOut(t *testing.T) {
-	t.Parallel()
-	long := []string{strings.Repeat("x", 1000)}
-	e := &explanation{Troubles: []trouble{{Stages: []troubledStage{{Log: long}, {Log: long}}},
-		{Stages: []troubledStage{{Log: long}}}}}
-	whole, err := json.Marshal(e)
-	require.NoError(t, err)
-	require.NoError(t, e.fit(len(whole)))
-	require.Equal(t, long, e.Troubles[1].Stages[0].Log)
-	require.NoError(t, e.fit(len(whole)-1))
-	require.Equal(t, []string{leftOut}, e.Troubles[1].Stages[0].Log)
-	require.Equal(t, long, e.Troubles[0].Stages[1].Log)
-}
-
-func TestTheSummarySaysWhetherNothingIsWrongOrNothingIsKnown(t *testing.T) {
-	t.Parallel()
-	e := &explanation{}
-	require.Equal(t, "nothing has failed or waits: of 2 applications, each is healthy and in sync", e.summary(2, ""))
-	e.Starting = []string{"kubernetes"}
-	require.Equal(t, "no application is known; the environment is still starting: kubernetes", e.summary(0, ""))
-	waits := trouble{Application: document.Application{Name: "a"}, Deployment: &document.Deployment{Status: "RUNNING"},
-		Stages: []troubledStage{{Stage: document.Stage{ConfigID: "gate",
-			Approval: document.Approval{CanApprove: true}}}}}
-	fails := trouble{Application: document.Application{Name: "b"}, Deployment: &document.Deployment{Status: "FAILURE"}}
-	drifts := trouble{Application: document.Application{Name: "c", Sync: "OUT_OF_SYNC", Health: "HEALTHY"}}
-	e.Troubles, e.More, e.Starting = []trouble{waits, fails, drifts}, 1, nil
-	require.Equal(t, "a: stage gate waits for approval; b: the newest deployment ended with FAILURE; "+
-		"c: OUT_OF_SYNC, HEALTHY; and 1 more application", e.summary(5, ""))
 }

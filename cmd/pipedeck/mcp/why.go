@@ -10,10 +10,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/pipedeck/pipedeck/tui/document"
-	"github.com/pipedeck/pipedeck/tui/view"
 )
 
 const (
@@ -49,33 +47,6 @@ func (r *runner) end(ctx context.Context, n, size int, args ...string) ([]docume
 	out := &tailBuffer{limit: maxPrinted}
 	err := r.runInto(ctx, out, command("logs", args...)...)
 	return lastPieces(out.Bytes(), n, size), err
-}
-
-// explanation is what why returns.
-type explanation struct {
-	// Summary says in a sentence what there is.
-	Summary string `json:"summary"`
-	// Starting are the parts of the environment that are not ready yet: what is missing may only not have come.
-	Starting []string           `json:"starting,omitempty"`
-	Problems []document.Problem `json:"problems,omitempty"`
-	// Troubles are the applications that have failed, wait, are not healthy or not in sync.
-	Troubles []trouble `json:"troubles"`
-	// More counts applications in trouble that are left out.
-	More int `json:"more,omitempty"`
-}
-
-// trouble is one application, and what may be the cause.
-type trouble struct {
-	Application document.Application `json:"application"`
-	// Deployment is the newest one.
-	Deployment *document.Deployment `json:"deployment,omitempty"`
-	// Stages are those that have failed, wait or run, with the end of their logs.
-	Stages []troubledStage `json:"stages,omitempty"`
-}
-
-type troubledStage struct {
-	document.Stage
-	Log []string `json:"log"`
 }
 
 // why gathers the reasons for what is not well, of one application or of all.
@@ -114,68 +85,7 @@ func (r *runner) why(ctx context.Context, name string) (all explanation, err err
 	}
 	all.Problems, all.Starting = status.Problems, status.Starting
 	all.Summary = all.summary(len(listed.Applications), name)
-	return all, all.fit(maxResult)
-}
-
-// summary says what there is: an empty list says neither that all is well nor that there is nothing yet.
-func (e *explanation) summary(applications int, asked string) string {
-	var each []string
-	for _, t := range e.Troubles {
-		each = append(each, t.Application.Name+": "+t.word())
-	}
-	if e.More > 0 {
-		each = append(each, "and "+view.Count(e.More, "more application"))
-	}
-	said := strings.Join(each, "; ")
-	switch {
-	case asked != "":
-	case applications == 0:
-		said = "no application is known"
-	case len(e.Troubles) == 0:
-		said = fmt.Sprintf("nothing has failed or waits: of %s, each is healthy and in sync",
-			view.Count(applications, "application"))
-	}
-	if len(e.Problems) > 0 {
-		said += "; " + view.Count(len(e.Problems), "problem") + " of the environment"
-	}
-	if len(e.Starting) > 0 {
-		said += "; the environment is still starting: " + strings.Join(e.Starting, ", ")
-	}
-	return said
-}
-
-// word is what matters most about an application.
-func (t trouble) word() string {
-	for _, s := range t.Stages {
-		if s.CanApprove {
-			return fmt.Sprintf("stage %s waits for approval", cmp.Or(s.ConfigID, s.Name))
-		}
-	}
-	a, d := t.Application, t.Deployment
-	switch {
-	case d != nil && (d.Status == "FAILURE" || d.Status == "CANCELLED"):
-		return "the newest deployment ended with " + d.Status
-	case d != nil && d.Status != "SUCCESS":
-		return "the newest deployment is " + d.Status
-	}
-	return a.Sync + ", " + a.Health
-}
-
-// leftOut stands in place of a log for which an answer has no room.
-const leftOut = "left out, because the answer is long; next step: read it with the tool logs"
-
-// fit leaves logs out, the last ones first, until the answer has at most so many bytes.
-func (e *explanation) fit(most int) error {
-	for t := len(e.Troubles) - 1; t >= 0; t-- {
-		for s := len(e.Troubles[t].Stages) - 1; s >= 0; s-- {
-			encoded, err := json.Marshal(e)
-			if err != nil || len(encoded) <= most {
-				return err
-			}
-			e.Troubles[t].Stages[s].Log = []string{leftOut}
-		}
-	}
-	return nil
+	return all, all.fit(maxResult / 2) // it is sent twice: as data and as text
 }
 
 // troubleOf is what is not well with an application; nil for nothing, unless it is asked for.

@@ -137,13 +137,16 @@ func (p *plugin) checkKnown() error {
 		return err
 	}
 	for _, other := range known {
-		switch {
-		case other.Name == p.Name:
+		if other.Name == p.Name {
 			return exit.Usage(fmt.Errorf("%s is the name of a plugin of PipeCD", p.Name),
-				"give another name, such as my-"+p.Name+"; to have it replace that plugin, run: pipedeck up --plugin "+p.Name+"=DIR")
-		case other.Has(p.Stage):
-			return exit.Usage(fmt.Errorf("the stage of a plugin %s would be %s, which the plugin %s has", p.Name,
-				p.Stage, other.Name), "give another name, such as my-"+p.Name)
+				"give another name, such as my-"+p.Name+"; to have it replace that plugin, run: pipedeck up --plugin "+
+					p.Name+"=DIR")
+		}
+		for _, stage := range p.stages() {
+			if other.Has(stage) {
+				return exit.Usage(fmt.Errorf("a plugin %s would have the stage %s, which the plugin %s has", p.Name, stage,
+					other.Name), "give another name, such as my-"+p.Name)
+			}
 		}
 	}
 	return nil
@@ -188,7 +191,11 @@ func (f *flags) dependencies(archive Archive) (sources, error) {
 }
 
 func (p *plugin) nextSteps(w io.Writer, dir string) error {
-	_, err := fmt.Fprintf(w, `Wrote plugin %s with the stage %s to %s. Try it:
+	stages := "the stage " + p.Stage
+	if all := p.stages(); len(all) > 1 {
+		stages = "the stages " + strings.Join(all, " and ")
+	}
+	_, err := fmt.Fprintf(w, `Wrote plugin %s with %s to %s. Try it:
 
   cd %s
   %s
@@ -196,6 +203,6 @@ func (p *plugin) nextSteps(w io.Writer, dir string) error {
   pipedeck up . --cluster none --plugin %s=.
 
 Then change %s and save it. More: docs/plugin-author-guide.md of pipedeck.
-`, p.Name, p.Stage, dir, dir, p.sources.test(), p.Name, p.work())
+`, p.Name, stages, dir, dir, p.sources.test(), p.Name, p.work())
 	return err
 }

@@ -116,7 +116,7 @@ func TestThePluginsThatAreKnownKeepTheirNamesAndStages(t *testing.T) {
 		"wait":                    "is the name of a plugin of PipeCD",
 		"scriptrun":               "is the name of a plugin of PipeCD",
 		"terraform":               "is the name of a plugin of PipeCD",
-		"script-run": "the stage of a plugin script-run would be SCRIPT_RUN, which the plugin scriptrun has\n" +
+		"script-run": "a plugin script-run would have the stage SCRIPT_RUN, which the plugin scriptrun has\n" +
 			"next step: give another name, such as my-script-run",
 	} {
 		for _, language := range []string{"go", "python", "node"} {
@@ -125,6 +125,34 @@ func TestThePluginsThatAreKnownKeepTheirNamesAndStages(t *testing.T) {
 			require.Equal(t, exit.WrongUsage, code, name)
 			require.Contains(t, stderr, says)
 			require.NoDirExists(t, dir)
+		}
+	}
+}
+
+func TestEachKindIsCheckedForTheStagesThatItHas(t *testing.T) {
+	t.Parallel()
+	const deploys = "a plugin k8s would have the stage K8S_SYNC, which the plugin kubernetes has\n" +
+		"next step: give another name, such as my-k8s"
+	const runs = "a plugin script-run would have the stage SCRIPT_RUN, which the plugin scriptrun has"
+	for kind, refused := range map[string]map[string]string{
+		"stage":       {"k8s": "", "script-run": runs},
+		"deployment":  {"k8s": deploys, "script-run": ""},
+		"livestate":   {"k8s": deploys, "script-run": ""}, // it deploys, too
+		"planpreview": {"k8s": deploys, "script-run": ""},
+	} {
+		for name, says := range refused {
+			t.Run(kind+" "+name, func(t *testing.T) {
+				t.Parallel()
+				dir := filepath.Join(t.TempDir(), "here")
+				code, _, stderr := command(t.Context(), sdkSources(t), "plugin", "new", name, dir, "--kind", kind)
+				if says == "" {
+					require.Zero(t, code, stderr)
+					return
+				}
+				require.Equal(t, exit.WrongUsage, code)
+				require.Contains(t, stderr, says)
+				require.NoDirExists(t, dir)
+			})
 		}
 	}
 }
@@ -180,7 +208,16 @@ func TestPluginsInOtherLanguagesHaveTheProtocolAsText(t *testing.T) {
 				"--lang", c.language, "--kind", c.kind)
 			require.Zero(t, code, stderr)
 			require.Contains(t, stdout, "Then change "+c.work+" and save it.")
-			require.FileExists(t, filepath.Join(dir, c.work))
+			work, err := os.ReadFile(filepath.Join(dir, c.work))
+			require.NoError(t, err)
+			says, stages := "with the stages OTHER_SYNC and OTHER_ROLLBACK to ", []string{"OTHER_SYNC", "OTHER_ROLLBACK"}
+			if c.kind == "stage" {
+				says, stages = "with the stage OTHER to ", []string{"OTHER"}
+			}
+			require.Contains(t, stdout, says)
+			for _, stage := range stages {
+				require.Contains(t, string(work), `"`+stage+`"`)
+			}
 			requireProtocol(t, dir, protoreflect.FullName(c.service))
 			program := clitest.PrintingPlugin(t, filepath.Join(dir, "schema.json"))
 			code, stdout, stderr = command(t.Context(), nil, "validate", dir, "--plugin", "other="+program)

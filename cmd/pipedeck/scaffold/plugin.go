@@ -43,7 +43,7 @@ var templates embed.FS
 type plugin struct {
 	// Name is the plugin's, Kind one of the kinds, Language one of the languages.
 	Name, Kind, Language string
-	// Stage is the name of its stage, and begins the names of further ones.
+	// Stage is the type of its stage; of a plugin that deploys, it begins the types of its stages.
 	Stage string
 	// Module is the path of the Go module; empty in another language.
 	Module string
@@ -53,6 +53,14 @@ type plugin struct {
 
 // Deploys reports whether the plugin brings applications somewhere.
 func (p *plugin) Deploys() bool { return p.Kind != kindStage }
+
+// stages are the types of the stages that the templates of the plugin have.
+func (p *plugin) stages() []string {
+	if p.Deploys() {
+		return []string{p.Stage + "_SYNC", p.Stage + "_ROLLBACK"}
+	}
+	return []string{p.Stage}
+}
 
 // folders are the templates that the plugin consists of; no two have a file of one name.
 func (p *plugin) folders() []string {

@@ -14,54 +14,60 @@ import (
 	"github.com/pipedeck/pipedeck/system/clock"
 )
 
-// firstAnnouncement and lastAnnouncement bound the pause before the next announcement to the environment.
+// firstAnnouncement and lastAnnouncement bound the pause before the next announcement to the environment. One that has
+// lived as long as the longest pause was taken, so that the pauses begin again.
 const firstAnnouncement, lastAnnouncement = 100 * time.Millisecond, 2 * time.Second
 
 // announce has the environment know what is served and how many watch, until ctx ends or the environment has gone. An
 // environment of an older version does not know the service.
-func (s *Share) announce(ctx context.Context, subject Subject) {
+func (s *Share) announce(ctx context.Context, subject Subject, c clock.Clock) {
 	pauses := clock.NewBackoff(firstAnnouncement, lastAnnouncement)
 	for ctx.Err() == nil {
-		sent, err := s.announceOnce(ctx, subject)
+		lived, err := s.announceOnce(ctx, subject, c)
 		if subject.Gone != nil && subject.Gone(err) || status.Code(err) == codes.Unimplemented {
 			return
 		}
-		if sent {
+		if lived >= lastAnnouncement { // a refused one ends before
 			pauses.Reset()
 		}
-		if pauses.Wait(ctx, clock.System{}) != nil {
+		if pauses.Wait(ctx, c) != nil {
 			return
 		}
 	}
 }
 
-// announceOnce announces until the connection is lost; sent reports whether there was one.
-func (s *Share) announceOnce(ctx context.Context, subject Subject) (sent bool, err error) {
+// announceOnce announces until the stream ends, and returns how long it has lived.
+func (s *Share) announceOnce(ctx context.Context, subject Subject, c clock.Clock) (lived time.Duration, err error) {
 	client, end, err := subject.Announce(ctx)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
 	defer end()
+	began := c.Now()
+	err = s.announceTo(ctx, client)
+	return c.Now().Sub(began), err
+}
+
+// announceTo announces to one environment until it ends the stream, and returns why.
+func (s *Share) announceTo(ctx context.Context, client deckv1.SharingServiceClient) error {
 	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	stream, err := client.AnnounceShares(ctx)
 	if err != nil {
-		cancel()
-		return false, err
+		return err
 	}
-	defer cancel()
 	lost := make(chan error, 1)
 	go func() { lost <- stream.RecvMsg(&deckv1.AnnounceSharesResponse{}) }() // it ends with the stream
 	for {
 		web, webChanged, ssh, sshChanged := s.counts()
 		if stream.Send(s.announcement(web, ssh)) != nil { // the end of the stream says why
-			return sent, <-lost
+			return <-lost
 		}
-		sent = true
 		select {
 		case <-webChanged:
 		case <-sshChanged:
 		case err := <-lost:
-			return sent, err
+			return err
 		}
 	}
 }

@@ -5,8 +5,12 @@ package share
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"io"
 	"log/slog"
 	"path/filepath"
+	"time"
 
 	"github.com/pipedeck/pipedeck/system/owned"
 	"github.com/pipedeck/pipedeck/tui/text"
@@ -51,6 +55,12 @@ func (f *failures) log(path, report string) error {
 	if err != nil {
 		return err
 	}
-	slog.New(slog.NewTextHandler(file, nil)).Error("the page has failed", "report", report)
-	return file.Close()
+	return record(file, report)
+}
+
+// record writes a report to a log, which it closes. A logger would drop the error of its handler.
+func record(log io.WriteCloser, report string) error {
+	line := slog.NewRecord(time.Now(), slog.LevelError, "the page has failed", 0)
+	line.AddAttrs(slog.String("report", report))
+	return errors.Join(slog.NewTextHandler(log, nil).Handle(context.Background(), line), log.Close())
 }

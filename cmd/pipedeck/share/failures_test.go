@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -34,6 +35,19 @@ func TestAPanicOfThePageIsLoggedAndSaid(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(logged), "no such stage")
 	require.Contains(t, string(logged), "failures_test.go", "where it came from")
+}
+
+// full is a log that takes nothing.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+func (full) Close() error              { return syscall.EIO }
+
+func TestALogThatTakesNothingIsAnError(t *testing.T) {
+	t.Parallel()
+	err := record(full{}, "no such stage")
+	require.ErrorIs(t, err, syscall.ENOSPC)
+	require.ErrorIs(t, err, syscall.EIO)
 }
 
 func TestABrowserThatRefusesTheCertificateIsNoFailure(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/devenv/player"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 // defaultAddress is where a flag without an address listens: any free port of this machine.
@@ -130,7 +131,7 @@ func (f *Flags) Start(ctx context.Context, subject Subject) (*Share, error) {
 		return nil, err
 	}
 	if subject.Announce != nil {
-		s.serving.Go(func() { s.announce(ctx, subject) })
+		s.serving.Go(func() { s.announce(ctx, subject, clock.System{}) })
 	}
 	return s, nil
 }
