@@ -12,9 +12,9 @@ import (
 
 // ForEachTarget does the work of a stage at every deploy target of the request, at most limit at the same time
 // (1 is one after the other, in their order), and waits for all. The log reports each target how it ended, and UIs
-// show how it goes at each (TargetResults). One that fails does not stop the others. Targets that were not begun when ctx
-// ended are not begun; their error is StopCause. The error names each target that failed. Where the application has one
-// target only, it is the error of the work itself; a request that was narrowed to one of several targets names it.
+// show how it goes at each (TargetResults). One that fails does not stop the others. Targets that were not begun when
+// ctx ended are not begun; their error is StopCause. The error names each target that failed. Where the application has
+// one target only, it is the error of the work itself; a request that was narrowed to one of several targets names it.
 func ForEachTarget[Config, Target, App any](
 	ctx context.Context,
 	req *ExecuteRequest[Config, Target, App],

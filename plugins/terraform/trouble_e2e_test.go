@@ -220,7 +220,8 @@ func TestACancelWhileAStageWaitsForTheLockLeavesNothingToRollBack(t *testing.T) 
 	id := sdktest.StageID(apply)
 	w.Piped.WaitLog(t, id, "Waiting for the lock")
 	display := func() string { return w.Piped.StageMetadata(id)[sdk.DisplayMetadataKey] }
-	w.Piped.Wait(t, "the text of the stage", func() bool { return strings.HasPrefix(display(), "Waiting for the lock") })
+	w.Piped.Wait(t, "the text of the stage",
+		func() bool { return strings.HasPrefix(display(), "Waiting for the lock") })
 	w.Piped.WaitLog(t, id, "Acquiring state lock")
 	cancel()
 	require.Error(t, <-ended)

@@ -144,8 +144,8 @@ func (p *plugin) checkKnown() error {
 		}
 		for _, stage := range p.stages() {
 			if other.Has(stage) {
-				return exit.Usage(fmt.Errorf("a plugin %s would have the stage %s, which the plugin %s has", p.Name, stage,
-					other.Name), "give another name, such as my-"+p.Name)
+				return exit.Usage(fmt.Errorf("a plugin %s would have the stage %s, which the plugin %s has", p.Name,
+					stage, other.Name), "give another name, such as my-"+p.Name)
 			}
 		}
 	}

@@ -210,7 +210,8 @@ func TestPluginsInOtherLanguagesHaveTheProtocolAsText(t *testing.T) {
 			require.Contains(t, stdout, "Then change "+c.work+" and save it.")
 			work, err := os.ReadFile(filepath.Join(dir, c.work))
 			require.NoError(t, err)
-			says, stages := "with the stages OTHER_SYNC and OTHER_ROLLBACK to ", []string{"OTHER_SYNC", "OTHER_ROLLBACK"}
+			says := "with the stages OTHER_SYNC and OTHER_ROLLBACK to "
+			stages := []string{"OTHER_SYNC", "OTHER_ROLLBACK"}
 			if c.kind == "stage" {
 				says, stages = "with the stage OTHER to ", []string{"OTHER"}
 			}
