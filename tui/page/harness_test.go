@@ -45,9 +45,9 @@ type stage struct {
 	web    *httptest.Server
 	// logReads counts the calls that read a log.
 	logReads *atomic.Int32
-	// runs are the calls that ask for the run of a stage. hold, when it is set, keeps their answers until it is closed.
+	// runs are the calls that ask for the run of a stage. hold, when it is set, keeps the answers about its stage.
 	runs chan asked
-	hold atomic.Pointer[chan struct{}]
+	hold atomic.Pointer[held]
 	// end ends the page and waits for it.
 	end context.CancelCauseFunc
 }
@@ -105,6 +105,12 @@ type asked struct {
 	changed <-chan struct{}
 }
 
+// held keeps the answers about a stage until it is closed.
+type held struct {
+	stage  string
+	closed chan struct{}
+}
+
 // counting notes calls.
 type counting struct {
 	page.Deck
@@ -115,9 +121,9 @@ func (c counting) GetStageRun(ctx context.Context, r *deckv1.GetStageRunRequest,
 	options ...grpc.CallOption) (*deckv1.GetStageRunResponse, error) {
 	c.stage.runs <- asked{r, c.stage.server.Changed()}
 	answer, err := c.Deck.GetStageRun(ctx, r, options...)
-	if hold := c.stage.hold.Load(); hold != nil {
+	if hold := c.stage.hold.Load(); hold != nil && hold.stage == r.GetStageId() {
 		select {
-		case <-*hold:
+		case <-hold.closed:
 		case <-ctx.Done():
 		}
 	}

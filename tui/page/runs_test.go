@@ -68,13 +68,15 @@ func TestAStageThatChangesWhileItIsAskedAboutIsAskedAboutAgain(t *testing.T) {
 	tab := s.watch(s.browser(), url.Values{"deployment": {"dep-c"}})
 	s.asksFor("build", "unit", "lint", "scan", "approve", "deploy-eu", "deploy-us")
 	hold := make(chan struct{})
-	s.hold.Store(&hold)
+	s.hold.Store(&held{"deploy-eu", hold})
 	d := decktest.Checkout()
 	s.deck.Publish(d)
 	require.Equal(t, "deploy-eu", s.asks().GetStageId())
 	d.Stages[5].Status, d.Stages[5].CompletedAt = deckv1.StageStatus_STAGE_STATUS_SUCCESS, decktest.At(32)
 	s.deck.Publish(d)
-	_, _ = until(tab, "deployment", func(d page.Detail) bool { return len(d.Stages) > 5 && d.Stages[5].Status == "SUCCESS" })
+	_, _ = until(tab, "deployment", func(d page.Detail) bool {
+		return len(d.Stages) > 5 && d.Stages[5].Status == "SUCCESS"
+	})
 	s.deck.Run("deploy-eu", measured)
 	close(hold)
 	_, _ = until(tab, "deployment", func(d page.Detail) bool { return len(d.Charts) == 1 })
