@@ -47,7 +47,7 @@ type stage struct {
 	logReads *atomic.Int32
 	// runs are the calls that ask for the run of a stage. hold, when it is set, keeps the answers about its stage.
 	runs chan asked
-	hold atomic.Pointer[held]
+	hold atomic.Pointer[keptBack]
 	// end ends the page and waits for it.
 	end context.CancelCauseFunc
 }
@@ -105,8 +105,8 @@ type asked struct {
 	changed <-chan struct{}
 }
 
-// held keeps the answers about a stage until it is closed.
-type held struct {
+// keptBack keeps the answers about a stage until it is closed.
+type keptBack struct {
 	stage  string
 	closed chan struct{}
 }

@@ -68,7 +68,7 @@ func TestAStageThatChangesWhileItIsAskedAboutIsAskedAboutAgain(t *testing.T) {
 	tab := s.watch(s.browser(), url.Values{"deployment": {"dep-c"}})
 	s.asksFor("build", "unit", "lint", "scan", "approve", "deploy-eu", "deploy-us")
 	hold := make(chan struct{})
-	s.hold.Store(&held{"deploy-eu", hold})
+	s.hold.Store(&keptBack{"deploy-eu", hold})
 	d := decktest.Checkout()
 	s.deck.Publish(d)
 	require.Equal(t, "deploy-eu", s.asks().GetStageId())
