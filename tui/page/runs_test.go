@@ -82,6 +82,26 @@ func TestAStageThatChangesWhileItIsAskedAboutIsAskedAboutAgain(t *testing.T) {
 	_, _ = until(tab, "deployment", func(d page.Detail) bool { return len(d.Charts) == 1 })
 }
 
+// still is a recorded session that stands at its beginning.
+type still struct{}
+
+func (still) Playback() page.Playback { return page.Playback{LengthSeconds: 160, Speed: 1} }
+
+func (still) Changed() <-chan struct{} { return nil }
+
+func (still) Now() time.Time { return decktest.Now() }
+
+// The last run of a stage was recorded after the stage had ended.
+func TestARecordedStageIsAskedAboutAgainAfterItsEnd(t *testing.T) {
+	t.Parallel()
+	s := serveWith(t, page.Options{Film: still{}}, decktest.Shop()...)
+	tab := s.watch(s.browser(), url.Values{"deployment": {"dep-c"}})
+	s.asksFor("build", "unit", "lint", "scan", "approve", "deploy-eu", "deploy-us")
+	s.deck.Run("build", measured)
+	s.deck.Publish(decktest.Checkout())
+	_, _ = until(tab, "deployment", func(d page.Detail) bool { return len(d.Charts) == 1 })
+}
+
 func TestWatchersTakeNoStagesFromEachOther(t *testing.T) {
 	t.Parallel()
 	s := serve(t, decktest.Shop()...)
