@@ -39,6 +39,8 @@ func TestTheCaptionOfAStoryReachesAllWhoWatchAndTheRecording(t *testing.T) {
 	require.NoError(t, p.says(t, &deckv1.Caption{Text: "That is all.", Step: 2, Steps: 2}))
 	recordedUntil(t, file, func(r *deckv1.SessionRecord) bool { return r.GetEvent().GetCaption().GetStep() == 2 })
 	requireCode(t, codes.InvalidArgument, p.says(t, &deckv1.Caption{Text: strings.Repeat("x", 5<<10)}))
+	requireCode(t, codes.InvalidArgument, p.says(t, &deckv1.Caption{Text: "Look there.", Step: 2, Steps: 2,
+		Focus: &deckv1.CaptionFocus{Step: 2, Pane: "attic"}}))
 	late.until(func() bool { return late.caption.GetText() == "That is all." })
 
 	require.NoError(t, p.says(t, nil))

@@ -130,6 +130,10 @@ func TestTheRunOfAStageHasItsCalls(t *testing.T) {
 	p := start(t)
 	p.runStage(t, &model.PipelineStage{Name: "WAIT"})
 	question := p.asked(t)
+	run, err := p.deck.GetStageRun(testContext(t),
+		&deckv1.GetStageRunRequest{DeploymentId: "d", StageId: "s", WithoutCalls: true})
+	require.NoError(t, err)
+	require.Empty(t, run.GetCalls())
 	got := make(chan *deckv1.GetStageRunResponse, 1)
 	go func() {
 		run, err := p.deck.GetStageRun(testContext(t), &deckv1.GetStageRunRequest{DeploymentId: "d", StageId: "s"})
@@ -148,7 +152,7 @@ func TestTheRunOfAStageHasItsCalls(t *testing.T) {
 		Calls: []*agentv1.PluginCall{{Id: "ab-2", StartedAt: later}, {Id: "ab-1", StartedAt: earlier}}}))
 	_, err = answer.CloseAndRecv()
 	require.NoError(t, err)
-	run := <-got
+	run = <-got
 	require.Len(t, run.GetCalls(), 2)
 	require.Equal(t, "ab-1", run.GetCalls()[0].GetId(), "in the order in which they began")
 }

@@ -61,6 +61,8 @@ func played(t *testing.T, file string) (*plane, *player.Player) {
 		defer close(ran)
 		film.Run(ctx)
 	}()
+	require.Eventually(t, func() bool { return !film.Position().Playing }, time.Minute, time.Millisecond,
+		"at its end it stops, and stays where it is sought")
 	server := grpc.NewServer(grpc.UnaryInterceptor(player.Refuse), grpc.StreamInterceptor(player.RefuseStream))
 	deckv1.RegisterDeckServiceServer(server, player.NewServer(film))
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -131,6 +131,23 @@ func TestAnEnvironmentThatWasStoppingHasEnded(t *testing.T) {
 	b.shows("#notice", "The environment has ended. What you see is from ")
 }
 
+// A recorded session mostly ends with its environment; the program that plays it goes on.
+func TestTheEndOfARecordedSessionIsNoEndOfThePage(t *testing.T) {
+	agent := decktest.Component(0, "piped", "")
+	agent.State = deckv1.Component_STATE_STOPPED
+	s := serveFilm(t, tape{at: 160}, append(decktest.Shop(), agent)...)
+	b := open(t, laptop, s.url())
+	b.shows("#attention", "stopping")
+	b.shows("#played", "2:40 of 2:40")
+	s.unlisten()
+	b.shows("#notice", "Attempt 3")
+	s.again(s.listen(s.address))
+	b.waits("document.querySelector('#notice').hidden && document.body.dataset.connection === 'replay'")
+	s.end()
+	b.shows("#notice", "This page is not served any more: the command that serves this page has ended.")
+	b.clean(s)
+}
+
 // The server of the page is there, but the environment behind it is not.
 func TestAnEnvironmentThatIsAwayIsSaid(t *testing.T) {
 	s := shop(t)

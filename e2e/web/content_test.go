@@ -113,9 +113,14 @@ func TestAStageThatWaitsSaysWhoMayApprove(t *testing.T) {
 	s := serve(t, append(decktest.Shop(), d)...)
 	b := open(t, laptop, s.url())
 	b.shows("#reason", "approve waits for approval, 1 of 2 (approved by alice): bob or carol may approve")
-	b.shows("#reason", "pipedeck approve checkout approve")
+	b.shows("#reason", "an approver presses the key in the terminal UI, or runs: pipedeck approve checkout approve")
 	b.waits("document.querySelector('.node.waiting[aria-selected=true]').dataset.stage === 'approve'")
 	require.Contains(t, js[string](b, "document.querySelector('[data-stage=approve]').textContent"), "1 of 2")
+
+	gate.CanApprove, gate.Pause = false, &deckv1.StagePause{}
+	s.deck.Publish(d)
+	b.shows("#reason", "approve is paused at a breakpoint")
+	b.shows("#reason", "the presenter continues the stage in the terminal UI")
 }
 
 // A stage of any type and plugin has charts when its metadata has what they show.

@@ -34,6 +34,11 @@ func settleCaption(m *model) {
 	if !h.led() || !m.screen.main || focus.GetStep() == h.focused {
 		return
 	}
+	pane := keymap.Scope(focus.GetPane())
+	if m.panes.of(pane) == nil { // anything can stand in a recording
+		h.focused = focus.GetStep()
+		return
+	}
 	var found *deckv1.Application
 	for _, app := range m.link.deck.Applications() {
 		if app.GetName() == focus.GetApplication() {
@@ -57,7 +62,7 @@ func settleCaption(m *model) {
 		m.chosen.pinStage(stage)
 		m.panes.inspector.enter()
 	}
-	m.screen.focus, h.focused = keymap.Scope(focus.GetPane()), focus.GetStep()
+	m.screen.focus, h.focused = pane, focus.GetStep()
 }
 
 // begun is the id of the stage that a story asks for; empty while it has not begun in a deployment.

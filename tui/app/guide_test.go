@@ -72,6 +72,26 @@ func TestAStoryShowsAStageOnceItHasBegun(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// A recording may be of another version, or may have been written by another program.
+func TestACaptionWithAnUnknownPaneLeavesTheFocus(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	server.Publish(decktest.Running()...)
+	o := session{client: dial(t, server), width: 100, height: 30, saveDir: t.TempDir(), guide: &Guide{}}
+	s := o.start(t, context.Background())
+	server.Publish(&deckv1.Caption{Text: "Look there.", Step: 1, Steps: 2,
+		Focus: &deckv1.CaptionFocus{Step: 1, Pane: "attic"}})
+	s.seesText("> Look there.", "━ 2 Deployment")
+	s.types("x")
+	s.seesText("x does nothing here")
+	server.Publish(&deckv1.Caption{Text: "And here.", Step: 2, Steps: 2,
+		Focus: &deckv1.CaptionFocus{Step: 2, Pane: string(keymap.Log)}})
+	s.seesText("> And here.", "━ 3 Log")
+	s.types("q")
+	_, err := s.ends()
+	require.NoError(t, err)
+}
+
 func TestWhoAttachesReadsTheCaptionAndKeepsTheFocus(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)

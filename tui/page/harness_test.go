@@ -45,6 +45,9 @@ type stage struct {
 	web    *httptest.Server
 	// logReads counts the calls that read a log.
 	logReads *atomic.Int32
+	// runs are the calls that ask for the run of a stage. hold, when it is set, keeps the answers about its stage.
+	runs chan asked
+	hold atomic.Pointer[keptBack]
 	// end ends the page and waits for it.
 	end context.CancelCauseFunc
 }
@@ -57,11 +60,11 @@ func serve(t testing.TB, objects ...proto.Message) *stage {
 
 func serveWith(t testing.TB, o page.Options, objects ...proto.Message) *stage {
 	t.Helper()
-	s := &stage{t: t, deck: decktest.Start(t), logReads: &atomic.Int32{}}
+	s := &stage{t: t, deck: decktest.Start(t), logReads: &atomic.Int32{}, runs: make(chan asked, 10_000)}
 	s.deck.Publish(objects...)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	client := counting{s.deck.Dial(t), s.logReads}
+	client := counting{s.deck.Dial(t), s}
 	if o.Connect == nil {
 		o.Connect = func(context.Context) (page.Deck, error) { return client, nil }
 	}
@@ -96,15 +99,43 @@ func serveWith(t testing.TB, o page.Options, objects ...proto.Message) *stage {
 	return s
 }
 
-// counting counts the calls that read a log.
+// asked is a call for the run of a stage; changed is closed when streams are woken after it began.
+type asked struct {
+	*deckv1.GetStageRunRequest
+	changed <-chan struct{}
+}
+
+// keptBack keeps the answers about a stage until it is closed.
+type keptBack struct {
+	stage  string
+	closed chan struct{}
+}
+
+// counting notes calls.
 type counting struct {
 	page.Deck
-	logReads *atomic.Int32
+	stage *stage
+}
+
+func (c counting) GetStageRun(ctx context.Context, r *deckv1.GetStageRunRequest,
+	options ...grpc.CallOption) (*deckv1.GetStageRunResponse, error) {
+	select {
+	case c.stage.runs <- asked{r, c.stage.server.Changed()}:
+	default: // no one reads them
+	}
+	answer, err := c.Deck.GetStageRun(ctx, r, options...)
+	if hold := c.stage.hold.Load(); hold != nil && hold.stage == r.GetStageId() {
+		select {
+		case <-hold.closed:
+		case <-ctx.Done():
+		}
+	}
+	return answer, err
 }
 
 func (c counting) WatchStageLog(ctx context.Context, r *deckv1.WatchStageLogRequest,
 	options ...grpc.CallOption) (grpc.ServerStreamingClient[deckv1.WatchStageLogResponse], error) {
-	c.logReads.Add(1)
+	c.stage.logReads.Add(1)
 	return c.Deck.WatchStageLog(ctx, r, options...)
 }
 

@@ -57,16 +57,11 @@ type hub struct {
 	ending End
 }
 
-// audience are the open streams; counted is closed and replaced when their number changes.
-type audience struct {
-	count   int
-	counted chan struct{}
-}
-
 func newHub(o Options) *hub {
 	return &hub{options: o, deck: state.Keeping(Kept), changed: make(chan struct{}), dirty: newDirty(),
 		connection: Connection{State: Connecting}, last: map[string]item{}, details: map[string]*detail{},
-		audience: audience{counted: make(chan struct{})}, over: make(chan struct{}), wholeAt: -1}
+		runStore: newRunStore(), audience: audience{selected: map[string]int{}, counted: make(chan struct{})},
+		over: make(chan struct{}), wholeAt: -1}
 }
 
 // now is the time of what is shown.
@@ -190,36 +185,6 @@ func (h *hub) wake() {
 	h.changed = make(chan struct{})
 }
 
-// enter counts a stream; it is refused when there are too many.
-func (h *hub) enter() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.count >= MaxWatchers {
-		return false
-	}
-	h.recount(1)
-	return true
-}
-
-func (h *hub) leave() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.recount(-1)
-}
-
-func (h *hub) recount(by int) {
-	h.count += by
-	close(h.counted)
-	h.counted = make(chan struct{})
-	h.add("watchers", Watchers{h.count})
-}
-
-func (h *hub) watching() (int, <-chan struct{}) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.count, h.counted
-}
-
 // end ends all streams; the first end counts.
 func (h *hub) end(as End) {
 	h.mu.Lock()
@@ -244,7 +209,7 @@ func plain(err error) string {
 func (h *hub) endOf(ctx context.Context) End {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.deck.Stopping() {
+	if h.deck.Stopping() && h.options.Film == nil { // most recorded sessions end with their environment
 		return ofEnvironment
 	}
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {

@@ -75,13 +75,13 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusOK)
 		return
 	}
-	if !s.hub.enter() {
+	if !s.hub.enter(selected.deployment) {
 		w.Header().Set("Retry-After", "10")
 		http.Error(w, fmt.Sprintf("%d people watch already, which is the limit; try again later", MaxWatchers),
 			http.StatusServiceUnavailable)
 		return
 	}
-	defer s.hub.leave()
+	defer s.hub.leave(selected.deployment)
 	t := s.newTab(w, r, selected)
 	defer t.close()
 	t.run(r)

@@ -4071,9 +4071,11 @@ func (x *StageApproval) GetAt() *timestamppb.Timestamp {
 }
 
 type GetStageRunRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	DeploymentId  string                 `protobuf:"bytes,1,opt,name=deployment_id,json=deploymentId,proto3" json:"deployment_id,omitempty"`
-	StageId       string                 `protobuf:"bytes,2,opt,name=stage_id,json=stageId,proto3" json:"stage_id,omitempty"`
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	DeploymentId string                 `protobuf:"bytes,1,opt,name=deployment_id,json=deploymentId,proto3" json:"deployment_id,omitempty"`
+	StageId      string                 `protobuf:"bytes,2,opt,name=stage_id,json=stageId,proto3" json:"stage_id,omitempty"`
+	// Leaves out calls of the answer, which piped has to be asked for. Older control planes ignore it.
+	WithoutCalls  bool `protobuf:"varint,60,opt,name=without_calls,json=withoutCalls,proto3" json:"without_calls,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4120,6 +4122,13 @@ func (x *GetStageRunRequest) GetStageId() string {
 		return x.StageId
 	}
 	return ""
+}
+
+func (x *GetStageRunRequest) GetWithoutCalls() bool {
+	if x != nil {
+		return x.WithoutCalls
+	}
+	return false
 }
 
 type GetStageRunResponse struct {
@@ -6529,10 +6538,11 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	" \x01(\bR\tabandoned\"O\n" +
 	"\rStageApproval\x12\x12\n" +
 	"\x04user\x18\x01 \x01(\tR\x04user\x12*\n" +
-	"\x02at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\"T\n" +
+	"\x02at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\"y\n" +
 	"\x12GetStageRunRequest\x12#\n" +
 	"\rdeployment_id\x18\x01 \x01(\tR\fdeploymentId\x12\x19\n" +
-	"\bstage_id\x18\x02 \x01(\tR\astageId\"\xb7\x03\n" +
+	"\bstage_id\x18\x02 \x01(\tR\astageId\x12#\n" +
+	"\rwithout_calls\x18< \x01(\bR\fwithoutCalls\"\xb7\x03\n" +
 	"\x13GetStageRunResponse\x12\x16\n" +
 	"\x06config\x18\x01 \x01(\tR\x06config\x123\n" +
 	"\atimeout\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\atimeout\x12\x16\n" +

@@ -119,7 +119,7 @@ type DeckServiceClient interface {
 	// paused.
 	ContinueStage(ctx context.Context, in *ContinueStageRequest, opts ...grpc.CallOption) (*ContinueStageResponse, error)
 	// ShowCaption shows all who watch the caption of a story, in place of the one before. InvalidArgument when it is too
-	// long.
+	// long, or shows a pane that no UI has.
 	ShowCaption(ctx context.Context, in *ShowCaptionRequest, opts ...grpc.CallOption) (*ShowCaptionResponse, error)
 }
 
@@ -474,7 +474,7 @@ type DeckServiceServer interface {
 	// paused.
 	ContinueStage(context.Context, *ContinueStageRequest) (*ContinueStageResponse, error)
 	// ShowCaption shows all who watch the caption of a story, in place of the one before. InvalidArgument when it is too
-	// long.
+	// long, or shows a pane that no UI has.
 	ShowCaption(context.Context, *ShowCaptionRequest) (*ShowCaptionResponse, error)
 	mustEmbedUnimplementedDeckServiceServer()
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
@@ -85,6 +87,16 @@ func TestAStepShowsItsCaptionAwaitsAndThenMakesItsChange(t *testing.T) {
 	approval := (<-server.Calls).(*deckv1.ApproveStageRequest)
 	require.Equal(t, "ada", approval.GetCommander())
 	require.NoError(t, <-ended)
+}
+
+func TestAnEnvironmentThatStopsIsNoFailureOfItsStep(t *testing.T) {
+	t.Parallel()
+	server := running(t)
+	server.Refuse(status.Error(codes.Unavailable, "the control plane is stopping"))
+	p, _ := play(t, server, "  - say: x\n")
+	err := p.Run(t.Context())
+	require.EqualError(t, err, "my.yaml:6: step 1 of 1 failed: show the caption: the control plane is stopping")
+	require.Equal(t, codes.Unavailable, status.Code(err), "who plays it sees why")
 }
 
 func TestAnAwaitThatFailsNamesItsPlaceAndWhatIsThere(t *testing.T) {

@@ -4,13 +4,20 @@
 package environment
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/demo"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/devenv/story"
+	"github.com/pipedeck/pipedeck/system/clock"
+	"github.com/pipedeck/pipedeck/tui/decktest"
 )
 
 func TestAStorySaysWhatItNeedsBeforeItStartsAnything(t *testing.T) {
@@ -35,6 +42,29 @@ func TestAStorySaysWhatItNeedsBeforeItStartsAnything(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, storyPlugin{"greeter", "python", "main.py"}, found)
 	require.NoDirExists(t, state)
+}
+
+func TestAStoryWhoseEnvironmentEndsBetweenTwoStepsSaysWhyTheEnvironmentHasEnded(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	server.Publish(decktest.Running()...)
+	server.Refuse(status.Error(codes.Unavailable, "the control plane is stopping"))
+	read, err := story.Parse([]byte("apiVersion: pipedeck.dev/v1\nkind: Story\ntitle: A title\nsample: hello-world\n"+
+		"steps:\n  - say: x\n"), "my.yaml", storySamples())
+	require.NoError(t, err)
+	play := &demo.Play{Story: read, Deck: server.Dial(t), Fast: true, Clock: clock.System{}}
+	failed := play.Run(t.Context())
+	require.ErrorContains(t, failed, "show the caption")
+
+	why := exit.With(exit.NotStarted, errors.New("the disk is full"), "make room")
+	ended := &host{ended: make(chan struct{}), err: why}
+	close(ended.ended)
+	require.Equal(t, error(why), ended.reason(t.Context(), failed))
+	ended.err = nil
+	require.EqualError(t, ended.reason(t.Context(), failed), "the environment has ended before the story")
+
+	other := errors.New("step 1 of 1 failed")
+	require.Equal(t, other, ended.reason(t.Context(), other))
 }
 
 func TestAStoryThatMeasuresItsPodsNeedsTheEmbeddedCluster(t *testing.T) {

@@ -84,7 +84,8 @@ func (d *demonstration) inLines(ctx context.Context, deck deckv1.DeckServiceClie
 	d.recording.end()
 	stop()
 	shown := <-followed
-	if errors.Is(err, context.Canceled) && shown != nil && !errors.Is(shown, context.Canceled) {
+	stopped := errors.Is(err, context.Canceled) || status.Code(err) == codes.Unavailable
+	if stopped && shown != nil && !errors.Is(shown, context.Canceled) {
 		return cmp.Or(endedEarly(shown), shown)
 	}
 	return err

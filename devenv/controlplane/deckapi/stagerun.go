@@ -36,6 +36,8 @@ func (s *Server) GetStageRun(
 	run := d.Runs[stage.GetId()]
 	out.Config, out.Timeout, out.Plugin = run.GetConfig(), run.GetTimeout(), run.GetPlugin()
 	out.Attempts, out.Approvals = run.GetAttempts(), run.GetApprovals()
-	out.Calls = s.stageCalls(ctx, r)
+	if !r.GetWithoutCalls() {
+		out.Calls = s.stageCalls(ctx, r)
+	}
 	return out, nil
 }

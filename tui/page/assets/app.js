@@ -89,9 +89,9 @@ function opened() {
 }
 
 // lost is called for each attempt that failed. An environment that was stopping has ended: its last words were lost,
-// such as those for a stream that was opened again in that moment.
+// such as those for a stream that was opened again in that moment. That of a recorded session has ended long ago.
 function lost(since, attempt, why) {
-  if (attempt > 1 && model.overall?.state === 'STOPPING') {
+  if (attempt > 1 && !model.playback && model.overall?.state === 'STOPPING') {
     model.ended = { reason: '', environment: true, at: since };
     stream.close();
   }

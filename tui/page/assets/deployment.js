@@ -105,7 +105,7 @@ function reasonsOf(model, deployment) {
 // waiting says who may let a stage go on, and how. A watcher cannot: the commands are for the one who may.
 export function waiting(stage, application) {
   if (stage.pause) {
-    return `${stage.label} is paused at a breakpoint\nnext step: whoever may goes on in the terminal UI`;
+    return `${stage.label} is paused at a breakpoint\nnext step: the presenter continues the stage in the terminal UI`;
   }
   const given = stage.approved_by ?? [];
   const missing = (stage.approvers ?? []).filter((user) => !given.includes(user));
@@ -114,7 +114,7 @@ export function waiting(stage, application) {
   const who = missing.length > 0 ? `${missing.join(' or ')} may approve` : 'everyone may approve';
   const word = stage.config_id || stage.name;
   return `${stage.label} waits for approval${so}${by}: ${who}\n` +
-    `next step: whoever may approves in the terminal UI, or runs: pipedeck approve ${application} ${word}`;
+    `next step: an approver presses the key in the terminal UI, or runs: pipedeck approve ${application} ${word}`;
 }
 
 // reason is a text with the next step on a line of its own.
