@@ -35,12 +35,18 @@ func elect(ctx context.Context, member *embed.Etcd) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-ticker.C:
-			// A second candidacy would begin again what the first one waits for: its vote on the disk.
-			if node != nil && node.Status().RaftState == raft.StateFollower {
+			if node != nil && canBeCandidate(node.Status()) {
 				_ = node.Campaign(ctx) // fails with ctx or when the member stops
 			}
 		}
 	}
+}
+
+// canBeCandidate reports whether a candidacy of a member does no harm. A second one would begin again what the first
+// one waits for: its vote on the disk. One before the log is applied reads entries that etcd may have dropped from
+// memory already, which ends the process.
+func canBeCandidate(s raft.Status) bool {
+	return s.RaftState == raft.StateFollower && s.Applied >= s.Commit
 }
 
 // nodeOf is the member's part in Raft, which etcd has no other way to reach; nil in a release that keeps it elsewhere,
