@@ -222,7 +222,7 @@ func TestTheNextPipedStopsAtTheSameBreakpointAndRunsNoStageTwice(t *testing.T) {
 			spec := pipeline(fmt.Sprintf("with: {calls: %q}", calls), "with: {}")
 			first := startAgentAt(t, cp, spec, breakAt(t, when+" A"))
 			first.Submit(newDeployment("d", "app"))
-			cp.awaitCall(t, "Paused a "+when)
+			cp.awaitCall(t, "Paused A "+when)
 			first.stop()
 			note := cp.pauses["A"]
 			cp.pauses["A"] = "" // the next one says so itself
