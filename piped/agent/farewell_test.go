@@ -36,8 +36,10 @@ func TestWhatAPluginStoresAtItsEndArrives(t *testing.T) {
 		t.Helper()
 		return map[string]any{
 			"projectID": "proj", "pipedID": s.pipedID, "pipedKeyFile": s.write(t, "key", strings.Repeat("K", 50)),
-			"apiAddress":   s.plane.address,
-			"repositories": []any{map[string]any{"repoId": "repo1", "remote": "file://" + s.repository, "branch": "main"}},
+			"apiAddress": s.plane.address,
+			"repositories": []any{
+				map[string]any{"repoId": "repo1", "remote": "file://" + s.repository, "branch": "main"},
+			},
 			"plugins": []any{map[string]any{"name": "test", "url": program, "port": 0,
 				"config": map[string]any{"stages": []string{"A"}}}},
 		}

@@ -134,7 +134,8 @@ func TestAStageIsPausedAfterItAndRunAgain(t *testing.T) {
 	require.Contains(t, cp.stageLog(), "A 1 second")
 	said, err := os.ReadFile(calls)
 	require.NoError(t, err)
-	require.Equal(t, "A 0\nA 1 run 1\n", string(said), "the plugin can distinguish the run from an attempt after a crash")
+	require.Equal(t, "A 0\nA 1 run 1\n", string(said),
+		"the plugin can distinguish the run from an attempt after a crash")
 	require.Contains(t, cp.pauses["A"], `"run":1`, "the next piped knows it")
 	require.Equal(t, []string{
 		"Planned PIPELINE", "Status RUNNING", "Stage A RUNNING 0", "Paused A after", "Paused A over",

@@ -42,16 +42,13 @@ type controlPlane struct {
 	completed  map[string]*pipedservice.ReportDeploymentCompletedRequest
 	planned    map[string]*pipedservice.ReportDeploymentPlannedRequest
 	handled    map[string]*pipedservice.ReportCommandHandledRequest
-	sync       map[string]model.ApplicationSyncStatus
-	states     map[string]*model.ApplicationSyncState
-	// before is the sync state of the application before its deployment; nil when no one can say it.
-	before    *model.ApplicationSyncState
-	deploying map[string]bool
-	success   map[string]*model.ApplicationDeploymentReference
-	known     map[string]*model.Deployment
-	stage     map[string]*pipedservice.ReportStageStatusChangedRequest
-	shared    map[string]string // as saved last
-	pauses    map[string]string // the notes of pauses as saved last, by the name of the stage
+	sync       map[string]*model.ApplicationSyncState
+	deploying  map[string]bool
+	success    map[string]*model.ApplicationDeploymentReference
+	known      map[string]*model.Deployment
+	stage      map[string]*pipedservice.ReportStageStatusChangedRequest
+	shared     map[string]string // as saved last
+	pauses     map[string]string // the notes of pauses as saved last, by the name of the stage
 	// refuse, when set, may give reports of stages an error.
 	refuse func(*pipedservice.ReportStageStatusChangedRequest) error
 	// turn answers for chains; nil knows none.
@@ -65,8 +62,7 @@ func startControlPlane(t *testing.T) *controlPlane {
 		completed: map[string]*pipedservice.ReportDeploymentCompletedRequest{},
 		planned:   map[string]*pipedservice.ReportDeploymentPlannedRequest{},
 		handled:   map[string]*pipedservice.ReportCommandHandledRequest{},
-		sync:      map[string]model.ApplicationSyncStatus{},
-		states:    map[string]*model.ApplicationSyncState{},
+		sync:      map[string]*model.ApplicationSyncState{},
 		deploying: map[string]bool{},
 		success:   map[string]*model.ApplicationDeploymentReference{},
 		known:     map[string]*model.Deployment{},
@@ -177,11 +173,11 @@ func (c *controlPlane) GetApplicationMostRecentDeployment(
 func (c *controlPlane) ListApplications(
 	context.Context, *pipedservice.ListApplicationsRequest,
 ) (*pipedservice.ListApplicationsResponse, error) {
-	if c.before == nil {
+	if c.sync["app"] == nil {
 		return nil, status.Error(codes.Unavailable, "no answer")
 	}
 	return &pipedservice.ListApplicationsResponse{
-		Applications: []*model.Application{{Id: "other"}, {Id: "app", SyncState: c.before}},
+		Applications: []*model.Application{{Id: "other"}, {Id: "app", SyncState: c.sync["app"]}},
 	}, nil
 }
 
@@ -270,8 +266,7 @@ func (c *controlPlane) ReportApplicationDeployingStatus(
 func (c *controlPlane) ReportApplicationSyncState(
 	_ context.Context, r *pipedservice.ReportApplicationSyncStateRequest,
 ) (*pipedservice.ReportApplicationSyncStateResponse, error) {
-	c.sync[r.GetApplicationId()] = r.GetState().GetStatus()
-	c.states[r.GetApplicationId()] = r.GetState()
+	c.sync[r.GetApplicationId()] = r.GetState()
 	return &pipedservice.ReportApplicationSyncStateResponse{}, nil
 }
 

@@ -239,8 +239,8 @@ func runs(d *model.Deployment) bool {
 	return running != "" && running == d.GetTrigger().GetCommit().GetHash()
 }
 
-// stateBefore returns the sync state of the application, for a deployment that a user has triggered. It returns nil when
-// the state is not known, as after a restart of piped.
+// stateBefore returns the sync state of the application, for a deployment that a user has triggered. It returns nil
+// when the state is not known, as after a restart of piped.
 func (j *job) stateBefore(ctx context.Context) *model.ApplicationSyncState {
 	if j.deployment.GetTrigger().GetCommander() == "" {
 		return nil // only users deploy again what runs and is as in Git

@@ -17,10 +17,12 @@ import (
 func TestACancelBeforeTheFirstStageLeavesTheSyncStateOfTheCommitThatRuns(t *testing.T) {
 	t.Parallel()
 	const synced, outOfSync = model.ApplicationSyncStatus_SYNCED, model.ApplicationSyncStatus_OUT_OF_SYNC
-	const cancelled = "The last deployment was cancelled"
 	state := func(status model.ApplicationSyncStatus, head, short string) *model.ApplicationSyncState {
 		return &model.ApplicationSyncState{Status: status, HeadDeploymentId: head, ShortReason: short, Timestamp: 1}
 	}
+	fine := state(synced, "running", "")
+	deploying := state(model.ApplicationSyncStatus_DEPLOYING, "d", "")
+	cancelled := state(outOfSync, "d", "The last deployment was cancelled")
 	drift := state(outOfSync, "running", "Deployment web: spec.replicas: 2 in Git, 4 live")
 	failed := state(outOfSync, "failed", "The last deployment failed")
 	behind := state(outOfSync, "running", "Rolled back to c0ffee: out of sync until the next commit")
@@ -28,20 +30,19 @@ func TestACancelBeforeTheFirstStageLeavesTheSyncStateOfTheCommitThatRuns(t *test
 		at, running  string
 		before, want *model.ApplicationSyncState
 	}{
-		"synced":                       {"before A", "c0ffee", state(synced, "running", ""), state(synced, "running", "")},
+		"synced":                       {"before A", "c0ffee", fine, fine},
 		"a drift":                      {"before A", "c0ffee", drift, drift},
 		"a failure of the same commit": {"before A", "c0ffee", failed, failed},
 		"behind a newer commit":        {"before A", "c0ffee", behind, behind},
-		"not known":                    {"before A", "c0ffee", nil, state(outOfSync, "d", cancelled)},
-		"the state of a killed piped": {"before A", "c0ffee", state(model.ApplicationSyncStatus_DEPLOYING, "d", ""),
-			state(outOfSync, "d", cancelled)},
-		"a stage has begun":          {"after A", "c0ffee", state(synced, "running", ""), state(outOfSync, "d", cancelled)},
-		"another commit was running": {"before A", "beef", state(synced, "running", ""), state(outOfSync, "d", cancelled)},
+		"not known":                    {"before A", "c0ffee", nil, cancelled},
+		"the state of a killed piped":  {"before A", "c0ffee", deploying, cancelled},
+		"a stage has begun":            {"after A", "c0ffee", fine, cancelled},
+		"another commit was running":   {"before A", "beef", fine, cancelled},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cp := startControlPlane(t)
-			cp.before = c.before
+			cp.sync["app"] = c.before
 			a := startAgentAt(t, cp, pipeline("with: {}", "with: {}"), breakAt(t, c.at))
 			a.Submit(with(newDeployment("d", "app"), func(d *model.Deployment) {
 				d.Status, d.RunningCommitHash = model.DeploymentStatus_DEPLOYMENT_PLANNED, c.running
@@ -58,7 +59,7 @@ func TestACancelBeforeTheFirstStageLeavesTheSyncStateOfTheCommitThatRuns(t *test
 			cp.await(t, "the end", func() bool { return !cp.deploying["app"] })
 			cp.mu.Lock()
 			defer cp.mu.Unlock()
-			last := cp.states["app"]
+			last := cp.sync["app"]
 			require.Equal(t, c.want.GetStatus(), last.GetStatus())
 			require.Equal(t, c.want.GetHeadDeploymentId(), last.GetHeadDeploymentId())
 			require.Equal(t, c.want.GetShortReason(), last.GetShortReason())
