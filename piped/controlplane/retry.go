@@ -64,12 +64,15 @@ type onceKey struct{}
 // not wait for it.
 func Once(ctx context.Context) context.Context { return context.WithValue(ctx, onceKey{}, true) }
 
+// IsOnce reports whether a context is one of Once.
+func IsOnce(ctx context.Context) bool { return ctx.Value(onceKey{}) != nil }
+
 // tries is how often a call is made that ends with the error.
 func tries(ctx context.Context, err error) int {
 	switch {
 	case status.Code(err) == codes.Canceled: // also the answer of a Client that was closed
 		return 1
-	case Passing(err) && ctx.Value(onceKey{}) != nil:
+	case Passing(err) && IsOnce(ctx):
 		return 1
 	case Passing(err):
 		return triesPassing

@@ -168,12 +168,14 @@ func (r *Reporter) reportSync(ctx context.Context, a *model.Application, state *
 }
 
 // decides reports whether the live state decides about the sync state. An invalid configuration goes before it, and
-// after a deployment that did not succeed the application is not as in Git, however well it runs.
+// after a deployment that did not succeed the application is not as in Git, however well it runs. A deployment that has
+// changed nothing leaves the sync state of the one that runs.
 func decides(a *model.Application) bool {
-	known := a.GetSyncState().GetStatus()
-	if a.GetDeploying() || known == model.ApplicationSyncStatus_INVALID_CONFIG {
+	known := a.GetSyncState()
+	if a.GetDeploying() || known.GetStatus() == model.ApplicationSyncStatus_INVALID_CONFIG {
 		return false
 	}
-	succeeded, triggered := a.GetMostRecentlySuccessfulDeployment(), a.GetMostRecentlyTriggeredDeployment()
-	return triggered == nil || triggered.GetDeploymentId() == succeeded.GetDeploymentId()
+	running, triggered := a.GetMostRecentlySuccessfulDeployment(), a.GetMostRecentlyTriggeredDeployment()
+	return triggered == nil || triggered.GetDeploymentId() == running.GetDeploymentId() ||
+		running != nil && known.GetHeadDeploymentId() == running.GetDeploymentId()
 }

@@ -219,6 +219,7 @@ func TestTheLiveStateDoesNotAlwaysDecideAboutTheSyncState(t *testing.T) {
 		},
 		"the last deployment has failed": func(a *model.Application) {
 			a.MostRecentlyTriggeredDeployment.DeploymentId = "deployment-2"
+			a.SyncState = &model.ApplicationSyncState{Status: outOfSync, HeadDeploymentId: "deployment-2"}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -240,6 +241,18 @@ func TestTheLiveStateDoesNotAlwaysDecideAboutTheSyncState(t *testing.T) {
 			require.Equal(t, synced, w.nextSync().GetState().GetStatus())
 		})
 	}
+}
+
+func TestTheLiveStateDecidesAfterADeploymentThatHasChangedNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, &plugin{name: "kubernetes", state: synced, health: healthy})
+	a := deployed("web", "kubernetes")
+	a.MostRecentlyTriggeredDeployment.DeploymentId = "cancelled"
+	a.SyncState = &model.ApplicationSyncState{Status: outOfSync, HeadDeploymentId: "deployment-1"}
+	w.plane.set(a)
+	w.start()
+	require.Equal(t, "web", w.nextLive().GetApplicationId())
+	require.Equal(t, synced, w.nextSync().GetState().GetStatus())
 }
 
 func TestApplicationsWithoutALiveStateAreLeftAlone(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 func (s *Server) GetStageMetadata(
 	_ context.Context, request *pluginservice.GetStageMetadataRequest,
 ) (*pluginservice.GetStageMetadataResponse, error) {
-	d, err := s.options.Registry.find(request.GetDeploymentId())
+	d, err := s.options.Registry.findKept(request.GetDeploymentId())
 	stops := request.GetKey() == StopMetadataKey
 	if ended := s.options.Registry.findEnded(request.GetDeploymentId()); err != nil && stops && ended != nil {
 		d, err = ended, nil // a piped that stops is done with its deployments before their plugins ask
@@ -58,7 +58,7 @@ func (s *Server) PutStageMetadataMulti(
 func (s *Server) GetDeploymentPluginMetadata(
 	_ context.Context, request *pluginservice.GetDeploymentPluginMetadataRequest,
 ) (*pluginservice.GetDeploymentPluginMetadataResponse, error) {
-	d, err := s.options.Registry.find(request.GetDeploymentId())
+	d, err := s.options.Registry.findKept(request.GetDeploymentId())
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (s *Server) GetDeploymentSharedMetadata(
 }
 
 func (s *Server) putStage(ctx context.Context, deploymentID, stageID string, values map[string]string) error {
-	d, err := s.options.Registry.find(deploymentID)
+	d, err := s.options.Registry.findKept(deploymentID)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (s *Server) putStage(ctx context.Context, deploymentID, stageID string, val
 }
 
 func (s *Server) putPlugin(ctx context.Context, deploymentID, plugin string, values map[string]string) error {
-	d, err := s.options.Registry.find(deploymentID)
+	d, err := s.options.Registry.findKept(deploymentID)
 	if err != nil {
 		return err
 	}

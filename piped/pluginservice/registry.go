@@ -257,6 +257,16 @@ func (r *Registry) findEnded(deploymentID string) *deployment {
 	return r.ended[deploymentID]
 }
 
+// findKept returns a deployment whose metadata may be read and put: one under way, or one that piped has left because
+// it stops. The plugins of the latter run on for a while, and their next attempts need what they put.
+func (r *Registry) findKept(deploymentID string) (*deployment, error) {
+	d, err := r.find(deploymentID)
+	if ended := r.findEnded(deploymentID); err != nil && ended != nil && ended.left() {
+		return ended, nil
+	}
+	return d, err
+}
+
 // find answers an unknown deployment with the code that PipeCD v1 uses.
 func (r *Registry) find(deploymentID string) (*deployment, error) {
 	r.mu.Lock()

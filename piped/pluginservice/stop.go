@@ -3,6 +3,8 @@
 
 package pluginservice
 
+import "strings"
+
 // StopMetadataKey is what a plugin may read of a stage whose call was cancelled: a Stop, a space and words for
 // users. A call is cancelled without a reason (PipeCD v1), so a plugin asks for it here. It is
 // not kept with the stage.
@@ -39,4 +41,16 @@ func (d *deployment) stop(stageID string) (string, bool) {
 	defer d.mu.Unlock()
 	why, found := d.stops[stageID]
 	return why, found
+}
+
+// left reports whether piped has left a stage of the deployment because it stops.
+func (d *deployment) left() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, why := range d.stops {
+		if strings.HasPrefix(why, string(StopPiped)+" ") {
+			return true
+		}
+	}
+	return false
 }

@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -185,37 +184,6 @@ func TestACancellationEndsAPauseWithoutTheStage(t *testing.T) {
 	require.Contains(t, cp.recorded(), "Stage ROLLBACK SUCCESS 0")
 	require.Equal(t, "over", pausedWhen(cp.pauses["B"]))
 	require.Nil(t, cp.report("B"), "it has not begun")
-}
-
-// A commit that runs already is deployed once more; nothing has changed when that is cancelled before the first stage.
-func TestTheSyncStateAfterACancelAtABreakpointIsThatOfTheCommitThatRuns(t *testing.T) {
-	t.Parallel()
-	for at, c := range map[string]struct {
-		running string
-		want    model.ApplicationSyncStatus
-	}{
-		"before A": {"c0ffee", model.ApplicationSyncStatus_SYNCED},
-		"after A":  {"c0ffee", model.ApplicationSyncStatus_OUT_OF_SYNC}, // which has begun
-		"before *": {"beef", model.ApplicationSyncStatus_OUT_OF_SYNC},
-	} {
-		t.Run(at+" of "+c.running, func(t *testing.T) {
-			t.Parallel()
-			cp := startControlPlane(t)
-			a := startAgentAt(t, cp, pipeline("with: {}", "with: {}"), breakAt(t, at))
-			a.Submit(with(newDeployment("d", "app"), func(d *model.Deployment) {
-				d.Status, d.RunningCommitHash = model.DeploymentStatus_DEPLOYMENT_PLANNED, c.running
-				d.Trigger.SyncStrategy = model.SyncStrategy_PIPELINE
-				d.Stages = []*model.PipelineStage{
-					{Id: "a", Name: "A", Status: model.StageStatus_STAGE_NOT_STARTED_YET, CreatedAt: 1, UpdatedAt: 1},
-				}
-			}))
-			when, _, _ := strings.Cut(at, " ")
-			cp.awaitCall(t, "Paused a "+when)
-			a.HandleCommands(t.Context(), []*model.Command{cancelCommand("c", "d")})
-			require.Equal(t, model.DeploymentStatus_DEPLOYMENT_CANCELLED, cp.awaitEnd(t, "d").GetStatus())
-			cp.await(t, "the sync state", func() bool { return cp.sync["app"] == c.want && !cp.deploying["app"] })
-		})
-	}
 }
 
 // pausedNote is what was saved last of the pause of a stage.

@@ -186,7 +186,8 @@ func TestDeploymentRunsItsStagesInOrder(t *testing.T) {
 	require.Equal(t, []string{plan.GetStages()[0].GetId()}, plan.GetStages()[1].GetRequires())
 	require.Equal(t, "v1", plan.GetVersions()[0].GetVersion())
 	a.controlPlane.await(t, "the application to be at rest", func() bool {
-		return a.controlPlane.sync["app"] == model.ApplicationSyncStatus_SYNCED && !a.controlPlane.deploying["app"] &&
+		return a.controlPlane.sync["app"].GetStatus() == model.ApplicationSyncStatus_SYNCED &&
+			!a.controlPlane.deploying["app"] &&
 			a.controlPlane.success["app"] != nil
 	})
 }
@@ -202,10 +203,10 @@ func TestAfterADeploymentThatGoesBackTheApplicationIsOutOfSync(t *testing.T) {
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, a.controlPlane.awaitEnd(t, "d").GetStatus())
 	a.controlPlane.await(t, "the application to be at rest", func() bool {
 		return a.controlPlane.success["app"] != nil && !a.controlPlane.deploying["app"] &&
-			a.controlPlane.sync["app"] != model.ApplicationSyncStatus_DEPLOYING
+			a.controlPlane.sync["app"].GetStatus() != model.ApplicationSyncStatus_DEPLOYING
 	})
 	a.stop() // nothing is reported any more
-	require.Equal(t, model.ApplicationSyncStatus_OUT_OF_SYNC, a.controlPlane.sync["app"])
+	require.Equal(t, model.ApplicationSyncStatus_OUT_OF_SYNC, a.controlPlane.sync["app"].GetStatus())
 }
 
 func TestFailureRollsBackAndKeepsTheFirstReason(t *testing.T) {
@@ -228,7 +229,8 @@ func TestFailureRollsBackAndKeepsTheFirstReason(t *testing.T) {
 	require.Equal(t, []string{"B 1"}, requires["ROLLBACK 0"], "the rollback follows the last executed stage")
 	require.Contains(t, a.controlPlane.stageLog(), "B 0 the moon is missing")
 	a.controlPlane.await(t, "the application to be out of sync", func() bool {
-		return a.controlPlane.sync["app"] == model.ApplicationSyncStatus_OUT_OF_SYNC && !a.controlPlane.deploying["app"]
+		return a.controlPlane.sync["app"].GetStatus() == model.ApplicationSyncStatus_OUT_OF_SYNC &&
+			!a.controlPlane.deploying["app"]
 	})
 }
 

@@ -42,7 +42,7 @@ type controlPlane struct {
 	completed  map[string]*pipedservice.ReportDeploymentCompletedRequest
 	planned    map[string]*pipedservice.ReportDeploymentPlannedRequest
 	handled    map[string]*pipedservice.ReportCommandHandledRequest
-	sync       map[string]model.ApplicationSyncStatus
+	sync       map[string]*model.ApplicationSyncState
 	deploying  map[string]bool
 	success    map[string]*model.ApplicationDeploymentReference
 	known      map[string]*model.Deployment
@@ -62,7 +62,7 @@ func startControlPlane(t *testing.T) *controlPlane {
 		completed: map[string]*pipedservice.ReportDeploymentCompletedRequest{},
 		planned:   map[string]*pipedservice.ReportDeploymentPlannedRequest{},
 		handled:   map[string]*pipedservice.ReportCommandHandledRequest{},
-		sync:      map[string]model.ApplicationSyncStatus{},
+		sync:      map[string]*model.ApplicationSyncState{},
 		deploying: map[string]bool{},
 		success:   map[string]*model.ApplicationDeploymentReference{},
 		known:     map[string]*model.Deployment{},
@@ -170,6 +170,17 @@ func (c *controlPlane) GetApplicationMostRecentDeployment(
 	return nil, status.Error(codes.NotFound, "none")
 }
 
+func (c *controlPlane) ListApplications(
+	context.Context, *pipedservice.ListApplicationsRequest,
+) (*pipedservice.ListApplicationsResponse, error) {
+	if c.sync["app"] == nil {
+		return nil, status.Error(codes.Unavailable, "no answer")
+	}
+	return &pipedservice.ListApplicationsResponse{
+		Applications: []*model.Application{{Id: "other"}, {Id: "app", SyncState: c.sync["app"]}},
+	}, nil
+}
+
 func (c *controlPlane) GetDeployment(
 	_ context.Context, r *pipedservice.GetDeploymentRequest,
 ) (*pipedservice.GetDeploymentResponse, error) {
@@ -255,7 +266,7 @@ func (c *controlPlane) ReportApplicationDeployingStatus(
 func (c *controlPlane) ReportApplicationSyncState(
 	_ context.Context, r *pipedservice.ReportApplicationSyncStateRequest,
 ) (*pipedservice.ReportApplicationSyncStateResponse, error) {
-	c.sync[r.GetApplicationId()] = r.GetState().GetStatus()
+	c.sync[r.GetApplicationId()] = r.GetState()
 	return &pipedservice.ReportApplicationSyncStateResponse{}, nil
 }
 

@@ -30,6 +30,8 @@ type job struct {
 	cancellation Cancellation
 	commands     []*model.Command // guarded by controller.mu; reported at the end
 	planError    error
+	// before is the sync state that the application had before announce; nil when it is not known.
+	before *model.ApplicationSyncState
 	// over is closed when the controller has forgotten the job.
 	over chan struct{}
 }
@@ -170,6 +172,7 @@ func (j *job) endUnplanned(ctx context.Context, why error) (Outcome, error) {
 
 // announce reports that the application is being deployed.
 func (j *job) announce(ctx context.Context) {
+	j.before = j.stateBefore(ctx)
 	j.reportDeploying(ctx, true)
 	j.reportSync(
 		ctx, model.ApplicationSyncStatus_DEPLOYING,
@@ -193,13 +196,13 @@ func (j *job) conclude(ctx context.Context, d *model.Deployment, outcome Outcome
 		j.reportSync(
 			ctx, model.ApplicationSyncStatus_INVALID_CONFIG, "The application configuration is invalid", outcome.Reason,
 		)
-	case outcome.Status == model.DeploymentStatus_DEPLOYMENT_CANCELLED && !outcome.Begun && runs(d):
-		j.reportSync(ctx, model.ApplicationSyncStatus_SYNCED, "", "") // nothing has changed
 	case outcome.Status == model.DeploymentStatus_DEPLOYMENT_CANCELLED && j.cancellation.by().superseded():
 		j.reportSync(
 			ctx, model.ApplicationSyncStatus_OUT_OF_SYNC, "A newer commit has superseded the last deployment",
 			outcome.Reason,
 		)
+	case j.before != nil && outcome.Status == model.DeploymentStatus_DEPLOYMENT_CANCELLED && !outcome.Begun && runs(d):
+		j.reportState(ctx, j.before) // neither the live state nor the commit that runs has changed
 	case outcome.Status == model.DeploymentStatus_DEPLOYMENT_CANCELLED:
 		j.reportSync(ctx, model.ApplicationSyncStatus_OUT_OF_SYNC, "The last deployment was cancelled", outcome.Reason)
 	default:
@@ -236,6 +239,32 @@ func runs(d *model.Deployment) bool {
 	return running != "" && running == d.GetTrigger().GetCommit().GetHash()
 }
 
+// stateBefore returns the sync state of the application, for a deployment that a user has triggered. It returns nil
+// when the state is not known, as after a restart of piped.
+func (j *job) stateBefore(ctx context.Context) *model.ApplicationSyncState {
+	if j.deployment.GetTrigger().GetCommander() == "" {
+		return nil // only users deploy again what runs and is as in Git
+	}
+	ctx, cancel := context.WithTimeout(controlplane.Once(ctx), reportTimeout)
+	defer cancel()
+	answer, err := j.controller.options.ControlPlane.ListApplications(ctx, &pipedservice.ListApplicationsRequest{})
+	if err != nil {
+		j.controller.options.Logger.Warn("could not ask for the sync state of an application before its deployment",
+			"application", j.deployment.GetApplicationName(), "error", err)
+		return nil
+	}
+	for _, a := range answer.GetApplications() {
+		if a.GetId() != j.deployment.GetApplicationId() {
+			continue
+		}
+		switch a.GetSyncState().GetStatus() {
+		case model.ApplicationSyncStatus_SYNCED, model.ApplicationSyncStatus_OUT_OF_SYNC:
+			return a.GetSyncState()
+		}
+	}
+	return nil
+}
+
 func (j *job) reportDeploying(ctx context.Context, deploying bool) {
 	ctx, cancel := reporting(ctx)
 	defer cancel()
@@ -254,16 +283,19 @@ func (j *job) reportDeploying(ctx context.Context, deploying bool) {
 }
 
 func (j *job) reportSync(ctx context.Context, status model.ApplicationSyncStatus, short, reason string) {
+	j.reportState(ctx, &model.ApplicationSyncState{
+		Status: status, ShortReason: short, Reason: reason, HeadDeploymentId: j.deployment.GetId(),
+		Timestamp: time.Now().Unix(),
+	})
+}
+
+func (j *job) reportState(ctx context.Context, state *model.ApplicationSyncState) {
 	ctx, cancel := reporting(ctx)
 	defer cancel()
 	_, err := j.controller.options.ControlPlane.ReportApplicationSyncState(
 		ctx,
 		&pipedservice.ReportApplicationSyncStateRequest{
-			ApplicationId: j.deployment.GetApplicationId(),
-			State: &model.ApplicationSyncState{
-				Status: status, ShortReason: short, Reason: reason, HeadDeploymentId: j.deployment.GetId(),
-				Timestamp: time.Now().Unix(),
-			},
+			ApplicationId: j.deployment.GetApplicationId(), State: state,
 		},
 	)
 	if err != nil {

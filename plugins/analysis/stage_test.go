@@ -16,6 +16,8 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
+	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
 	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
@@ -168,6 +170,20 @@ func TestFailuresOfEarlierAttemptsCount(t *testing.T) {
 	require.Equal(t, model.StageStatus_STAGE_FAILURE, h.Execute(t, stageAnalysis,
 		stage("10m", `"query":"q","interval":"4m","failureLimit":2,"expected":{"max":1}`)))
 	require.Contains(t, h.Piped.Log("analysis"), "has failed 3 times, more than its failureLimit 2")
+}
+
+func TestAStageThatAUserRunsOnceMoreIsAnalysedFromItsStart(t *testing.T) {
+	t.Parallel()
+	c, s := newManualClock(), newServer(t, always(2))
+	h := sdktest.Start(t, sdk.ForStages(&plugin{clock: c.clock()}),
+		sdktest.Options{Name: "analysis", Config: configured(s.URL)})
+	h.Piped.SetStageMetadata("analysis", string(elapsedKey), "10m0s")
+	h.Piped.SetStageMetadata("analysis", string(countsKey), `{"metrics[0]":{"next":3,"evaluations":3}}`)
+	ended, err := h.Run(t.Context(), sdktest.Execution{Stage: stageAnalysis, Attempt: 1, Run: 1,
+		Options: stage("10m", `"query":"q","interval":"4m","expected":{"max":1}`)})
+	require.NoError(t, err)
+	require.Equal(t, sdk.StageFailure, ended.Status)
+	require.Contains(t, ended.Reason, "has failed once")
 }
 
 func TestAnAnalysisGoesOnWhileNothingCanBeNoted(t *testing.T) {

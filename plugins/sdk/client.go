@@ -52,7 +52,7 @@ type MetadataScope int
 
 // The scopes.
 const (
-	// OfStage: this stage, in all its attempts.
+	// OfStage: this stage, in all attempts of its present run.
 	OfStage MetadataScope = iota + 1
 	// OfDeployment: all stages of this plugin within one deployment.
 	OfDeployment

@@ -93,7 +93,7 @@ type StageState struct {
 	// Attempt counts the earlier executions of the stage, from 0.
 	Attempt int
 	// Run is the attempt with which the present run began: 0, or a later one when a user had the stage run once more
-	// at a breakpoint. What the attempts before it have stored is not of this run.
+	// at a breakpoint. A StageKey does not find what the attempts before it have put.
 	Run int
 	// Operation is what Operators, or everyone when that is empty, may do to the stage while it runs.
 	Operation Operation

@@ -157,7 +157,7 @@ func (s *deploymentService) ExecuteStage(ctx context.Context,
 		time.AfterFunc(giveUpAfter, sender.giveUp)
 	})
 	log := newStageLog(sender.queue)
-	client := newStageClient(s.client, in.GetDeployment().GetId(), in.GetStage().GetId(), s.logger)
+	client := newStageClient(s.client, in.GetDeployment().GetId(), in.GetStage(), s.logger)
 
 	var result Result
 	var err error

@@ -10,7 +10,8 @@ import (
 )
 
 // StageKey names a value of type T that a stage keeps for itself, as JSON. What an attempt put, the next
-// attempt at the same stage gets, also after piped or the plugin was started again.
+// attempt at the same stage gets, also after piped or the plugin was started again. When a user has the stage run once
+// more, what the runs before have put is not found.
 //
 //	const done sdk.StageKey[int] = "done"
 //

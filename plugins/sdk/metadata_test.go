@@ -10,6 +10,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/plugins/sdk/internal/require"
+	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
 	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
@@ -55,6 +56,44 @@ func TestTypedMetadataComesBackInTheNextAttemptAndInOtherStages(t *testing.T) {
 	require.Equal(t, "false 0 [] 2\n", h.Piped.Log("two"))
 	require.Equal(t, `{"step":2,"names":["n","n"]}`, h.Piped.StageMetadata("one")["place"])
 	require.Equal(t, "one more", h.Piped.StageMetadata("one")[sdk.DisplayMetadataKey])
+}
+
+func TestAStageThatAUserRunsOnceMoreDoesNotFindWhatItsRunsBeforePut(t *testing.T) {
+	t.Parallel()
+	const other sdk.StageKey[sdk.Text] = "other"
+	plugin := executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
+		at, found, err := placeKey.Get(ctx, req.Client)
+		if err != nil {
+			return sdk.Failure, err
+		}
+		text, also, err := other.Get(ctx, req.Client)
+		if err != nil {
+			return sdk.Failure, err
+		}
+		count, _, err := countKey.Get(ctx, req.Client)
+		if err != nil {
+			return sdk.Failure, err
+		}
+		req.Log.Infof("%v %d %v %s %d", found, at.Step, also, text, count)
+		if err := placeKey.Put(ctx, req.Client, place{Step: at.Step + 1}); err != nil {
+			return sdk.Failure, err
+		}
+		if err := countKey.Put(ctx, req.Client, count+1); err != nil {
+			return sdk.Failure, err
+		}
+		if req.Stage.Attempt == 1 || req.Stage.Attempt == 2 {
+			return sdk.Success, nil
+		}
+		return sdk.Success, req.Client.PutMetadata(ctx, sdk.OfStage, map[string]string{"other": "kept"})
+	})
+	h := sdktest.Start(t, plugin, sdktest.Options{})
+	for attempt, run := range []int{0, 1, 1, 3, 3} {
+		_, err := h.Run(t.Context(), sdktest.Execution{Stage: "ONE", Attempt: attempt, Run: run})
+		require.NoError(t, err)
+	}
+	require.Equal(t, "false 0 false  0\nfalse 0 false  1\ntrue 1 false  2\nfalse 0 false  3\ntrue 1 true kept 4\n",
+		h.Piped.Log("one"))
+	require.Equal(t, `{"step":2,"names":null}`, h.Piped.StageMetadata("one")["place"], "under its key, for others")
 }
 
 func TestMetadataOfAnotherTypeIsAnErrorThatDoesNotShowIt(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/pluginservice"
 )
 
@@ -21,6 +22,7 @@ type stageClient struct {
 	*pipedClient
 	deploymentID string
 	stageID      string
+	run          stageRun
 	// watches are the goroutines behind Commands; the stage waits for them at its end.
 	watches sync.WaitGroup
 	reports *reports
@@ -28,8 +30,10 @@ type stageClient struct {
 
 var _ StageClient = (*stageClient)(nil)
 
-func newStageClient(client *pipedClient, deploymentID, stageID string, logger *slog.Logger) *stageClient {
-	c := &stageClient{pipedClient: client, deploymentID: deploymentID, stageID: stageID}
+func newStageClient(client *pipedClient, deploymentID string, stage *model.PipelineStage, logger *slog.Logger,
+) *stageClient {
+	c := &stageClient{pipedClient: client, deploymentID: deploymentID, stageID: stage.GetId(),
+		run: stageRun{number: runOf(stage)}}
 	c.reports = newReports(func(ctx context.Context, values map[string]string) error {
 		return c.PutMetadata(ctx, OfStage, values)
 	}, logger)
@@ -43,6 +47,21 @@ type foundValue interface {
 }
 
 func (c *stageClient) Metadata(ctx context.Context, scope MetadataScope, key string) (value string, found bool,
+	err error) {
+	if scope == OfStage {
+		if has, err := c.run.has(ctx, c.stageValue, key); err != nil || !has {
+			return "", false, err
+		}
+	}
+	return c.value(ctx, scope, key)
+}
+
+// stageValue reads a value of the stage, of whatever run.
+func (c *stageClient) stageValue(ctx context.Context, key string) (value string, found bool, err error) {
+	return c.value(ctx, OfStage, key)
+}
+
+func (c *stageClient) value(ctx context.Context, scope MetadataScope, key string) (value string, found bool,
 	err error) {
 	var resp foundValue
 	switch scope {
@@ -71,6 +90,15 @@ func (c *stageClient) PutMetadata(ctx context.Context, scope MetadataScope, valu
 	if len(values) == 0 {
 		return nil
 	}
+	if scope != OfStage {
+		return c.putValues(ctx, scope, values)
+	}
+	return c.run.put(ctx, c.stageValue, values, func(values map[string]string) error {
+		return c.putValues(ctx, OfStage, values)
+	})
+}
+
+func (c *stageClient) putValues(ctx context.Context, scope MetadataScope, values map[string]string) error {
 	keys := slices.Sorted(maps.Keys(values))
 	var err error
 	switch {

@@ -86,7 +86,7 @@ func (p *plugin) ready(ctx context.Context, req *executeRequest, target session.
 	if err != nil {
 		return ready{}, err
 	}
-	begun, _, err := startedKey(target.Name).Get(ctx, req.Client)
+	applying, err := begun(ctx, req, target.Name)
 	if err != nil {
 		return ready{}, err
 	}
@@ -94,7 +94,7 @@ func (p *plugin) ready(ctx context.Context, req *executeRequest, target session.
 	if err != nil {
 		return ready{}, err
 	}
-	if begun {
+	if applying {
 		return p.rest(ctx, req, s)
 	}
 	var plan *session.Plan
@@ -107,6 +107,17 @@ func (p *plugin) ready(ctx context.Context, req *executeRequest, target session.
 		return ready{}, err
 	}
 	return ready{s, plan, plan.Changes}, nil
+}
+
+// begun reports whether an earlier attempt has begun to apply. A stage that a user has run once more does not find what
+// its run before has noted, so the deployment answers.
+func begun(ctx context.Context, req *executeRequest, target string) (begun bool, err error) {
+	if req.Stage.Run > 0 {
+		begun, _, err = touchedKey(target).Get(ctx, req.Client)
+		return begun, err
+	}
+	begun, _, err = startedKey(target).Get(ctx, req.Client)
+	return begun, err
 }
 
 // saved returns the plan that was shown, and refuses it when it is for something else than there is now.

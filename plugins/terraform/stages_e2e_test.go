@@ -44,6 +44,23 @@ func TestAPlanIsShownAndAppliedOnce(t *testing.T) {
 	require.Equal(t, 1, w.counted())
 }
 
+func TestAnApplyThatAUserRunsOnceMoreAppliesWhatIsLeftOfThePlan(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	first := sdktest.Change{Target: w.commit("1111111111", "{}", web("v1"))}
+	require.Equal(t, succeeded, w.run(plan, "{}", first).Status)
+	require.Equal(t, succeeded, w.run(apply, "{}", first).Status)
+	again := func(e *sdktest.Execution) { e.Attempt, e.Run = e.Attempt+1, e.Attempt+1 }
+
+	require.Equal(t, succeeded, w.run(apply, "{}", first, again).Status)
+	require.Contains(t, w.log(apply), "Nothing is left: the earlier attempt had applied everything")
+	require.Equal(t, 1, w.counted())
+
+	w.tofu(t.Context(), "here", first.Target, "state", "rm", "terraform_data.web")
+	require.Equal(t, succeeded, w.run(apply, "{}", first, again, again).Status)
+	require.Equal(t, 2, w.counted())
+}
+
 func TestADeploymentEndsWhereNothingChanges(t *testing.T) {
 	t.Parallel()
 	w := start(t)

@@ -15,16 +15,8 @@ import (
 
 const stageWait = "WAIT"
 
-// startTimeKey is the stage metadata with the start of the first run in unix seconds (PipeCD v1).
+// startTimeKey is the stage metadata with the start of the first attempt in unix seconds (PipeCD v1).
 const startTimeKey sdk.StageKey[sdk.Text] = "startTime"
-
-// startOf is the key of the start of a run: a stage that a user runs once more waits its whole time again.
-func startOf(stage *sdk.StageState) sdk.StageKey[sdk.Text] {
-	if stage.Run == 0 {
-		return startTimeKey
-	}
-	return startTimeKey + sdk.StageKey[sdk.Text]("-"+strconv.Itoa(stage.Run))
-}
 
 // minProgress is the shortest time between two progress lines.
 const minProgress = 10 * time.Second
@@ -90,7 +82,7 @@ func (p *plugin) ExecuteStage(ctx context.Context, req *sdk.StageRequest[config]
 	if err != nil {
 		return sdk.Failure, err
 	}
-	start, resumed, err := p.startTime(ctx, req.Client, startOf(req.Stage))
+	start, resumed, err := p.startTime(ctx, req.Client)
 	if err != nil {
 		return sdk.Failure, err
 	}
@@ -147,10 +139,8 @@ func (p *plugin) skipped(ctx context.Context, req *sdk.StageRequest[config], com
 }
 
 // startTime returns the start of the run, which is now unless an earlier attempt stored it.
-func (p *plugin) startTime(ctx context.Context, client sdk.StageClient, key sdk.StageKey[sdk.Text]) (
-	start time.Time, resumed bool, err error,
-) {
-	stored, found, err := key.Get(ctx, client)
+func (p *plugin) startTime(ctx context.Context, client sdk.StageClient) (start time.Time, resumed bool, err error) {
+	stored, found, err := startTimeKey.Get(ctx, client)
 	if err != nil {
 		return time.Time{}, false, err
 	}
@@ -160,5 +150,5 @@ func (p *plugin) startTime(ctx context.Context, client sdk.StageClient, key sdk.
 		}
 	}
 	start = p.clock.now()
-	return start, false, key.Put(ctx, client, sdk.Text(strconv.FormatInt(start.Unix(), 10)))
+	return start, false, startTimeKey.Put(ctx, client, sdk.Text(strconv.FormatInt(start.Unix(), 10)))
 }

@@ -30,7 +30,7 @@ type approvals struct {
 	users  []string
 }
 
-// loadApprovals reads what earlier runs of the stage collected.
+// loadApprovals reads what earlier attempts of the run have collected.
 func loadApprovals(ctx context.Context, client sdk.StageClient, needed int) (*approvals, error) {
 	a := &approvals{client: client, needed: needed}
 	final, found, err := usersKey.Get(ctx, client)
@@ -51,6 +51,16 @@ func loadApprovals(ctx context.Context, client sdk.StageClient, needed int) (*ap
 func (a *approvals) complete() bool { return len(a.users) >= a.needed }
 
 func (a *approvals) String() string { return strings.Join(a.users, ", ") }
+
+// renew has users see that none of the approvals of earlier runs counts, when a user has had the stage run once more.
+func (a *approvals) renew(ctx context.Context) error {
+	if len(a.users) > 0 {
+		return nil // an earlier attempt of the same run has renewed them
+	}
+	return a.client.PutMetadata(ctx, sdk.OfStage, map[string]string{
+		string(collectedKey): "[]", string(usersKey): "", sdk.DisplayMetadataKey: "",
+	})
+}
 
 // announce shows users how many approvals there have to be, where one is not enough.
 func (a *approvals) announce(ctx context.Context) error {

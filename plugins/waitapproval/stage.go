@@ -82,7 +82,7 @@ func (plugin) BuildPipelineStages(_ context.Context, req *sdk.PipelineRequest[sd
 	return stages, nil
 }
 
-// ExecuteStage returns when enough users have approved, in this run or in earlier ones.
+// ExecuteStage returns when enough users have approved, in this attempt or in earlier ones of the run.
 func (plugin) ExecuteStage(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
 	opts, err := sdk.DecodeOptions[options](req.Options)
 	if err != nil {
@@ -91,6 +91,11 @@ func (plugin) ExecuteStage(ctx context.Context, req *sdk.StageRequest[sdk.None])
 	approvals, err := loadApprovals(ctx, req.Client, opts.needed())
 	if err != nil {
 		return sdk.Failure, err
+	}
+	if req.Stage.Run > 0 {
+		if err := approvals.renew(ctx); err != nil {
+			return sdk.Failure, err
+		}
 	}
 	req.Log.Info(greeting(&opts, approvals))
 	if err := approvals.announce(ctx); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
+	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
 	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
@@ -75,6 +76,26 @@ func TestApprovalsOutlastARestart(t *testing.T) {
 
 	require.Equal(t, model.StageStatus_STAGE_SUCCESS, h.Execute(t, stageWaitApproval, with),
 		"a stage that was approved stays so")
+}
+
+func TestAStageThatAUserRunsOnceMoreNeedsNewApprovals(t *testing.T) {
+	t.Parallel()
+	h := sdktest.Start(t, sdk.ForStages(plugin{}), sdktest.Options{Name: "waitapproval"})
+	h.Piped.SetStageMetadata(stageID, string(collectedKey), `["alice"]`)
+	h.Piped.SetStageMetadata(stageID, sdk.ApprovedUsersMetadataKey, "alice, bob")
+	ended := make(chan error, 1)
+	go func() {
+		_, err := h.Run(t.Context(), sdktest.Execution{Stage: stageWaitApproval, Options: `{"minApproverNum":2}`,
+			Attempt: 1, Run: 1})
+		ended <- err
+	}()
+	h.Piped.WaitLog(t, stageID, "Waiting for approval: 2 needed from anyone")
+	require.Empty(t, h.Piped.StageMetadata(stageID)[sdk.ApprovedUsersMetadataKey])
+	require.Equal(t, "[]", h.Piped.StageMetadata(stageID)[string(collectedKey)])
+	h.Piped.Approve(stageID, "bob")
+	h.Piped.Approve(stageID, "carol")
+	require.NoError(t, <-ended)
+	require.Equal(t, "bob, carol", h.Piped.StageMetadata(stageID)[sdk.ApprovedUsersMetadataKey])
 }
 
 func TestBuildOffersApprovalToTheApprovers(t *testing.T) {

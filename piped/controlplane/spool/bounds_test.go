@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	ps "github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/piped/controlplane"
 )
 
 func bounds(bytes int64, reports int) func(*Options) {
@@ -122,6 +123,8 @@ func TestCallersWaitWhenNoLogIsLeftToDrop(t *testing.T) {
 	_, err := s.keepStage(impatient, "lost")
 	require.Equal(t, codes.Canceled, status.Code(err), "the caller learns that it is not kept")
 	waiting.await(t)
+	_, err = s.keepStage(controlplane.Once(t.Context()), "lost")
+	require.Equal(t, codes.Unavailable, status.Code(err), "a caller that does not wait learns it at once")
 
 	kept := make(chan error, 1)
 	go func() {

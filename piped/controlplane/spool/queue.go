@@ -13,12 +13,14 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	ps "github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/piped/controlplane"
 )
 
 // largest is the part of the bytes that one report may take.
 const largest = 4
 
-// keep puts a report at the end of the queue. It waits for room until ctx ends.
+// keep puts a report at the end of the queue. It waits for room until ctx ends, and not at all in a context of
+// controlplane.Once.
 func (s *Spool) keep(ctx context.Context, name string, request proto.Message) error {
 	record, err := encode(name, request)
 	if err != nil {
@@ -45,6 +47,10 @@ func (s *Spool) keep(ctx context.Context, name string, request proto.Message) er
 			if s.makeRoom(int64(len(record))) {
 				return s.append(name, request, record)
 			}
+		}
+		if controlplane.IsOnce(ctx) {
+			return status.Errorf(codes.Unavailable, "keep %s while the control plane is away: there is no room for "+
+				"more than the %d reports that wait", name, len(s.queue))
 		}
 		s.options.Logger.Debug("no room to keep a report; its caller waits", "call", name, "reports", len(s.queue),
 			"bytes", s.bytes)

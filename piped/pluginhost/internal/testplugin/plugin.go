@@ -10,9 +10,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"runtime"
 	"strconv"
 	"syscall"
@@ -47,7 +49,8 @@ type options struct {
 	// in the first attempt), touch (File, then block), ignore (touch, then work on whatever happens), await (until File
 	// is there), block-once (touch in the first Times attempts), hold (at the named pipe File, until its other end is
 	// closed), hold-once (in the first attempt), hang-once (its process stops in the first attempt), dir (fails without
-	// the directory of the application), need (fails without File).
+	// the directory of the application), need (fails without File), farewell (touch, then wait for SIGTERM and put the
+	// metadata farewell).
 	Do string `json:"do"`
 	// Then is what follows hold and await.
 	Then string `json:"then"`
@@ -189,6 +192,9 @@ func (p *plugin) ExecuteStage(
 	if o.Do == "dir" && input.GetTargetDeploymentSource().GetApplicationDirectory() == "" {
 		return nil, errors.New("there is no directory")
 	}
+	if o.Do == "farewell" {
+		return nil, p.farewell(input, o)
+	}
 	answer, err := p.do(ctx, o, input.GetStage().GetRetriedCount())
 	if err != nil && o.Cause != "" {
 		err = errors.Join(err, p.noteCause(ctx, input, o.Cause))
@@ -206,6 +212,21 @@ func (p *plugin) noteCause(ctx context.Context, input *deployment.ExecutePluginI
 		Key: "pipedeck/cause", Value: fmt.Sprintf(`{"kind": %q}`, kind),
 	})
 	return err
+}
+
+// farewell ends the process after a last word to piped.
+func (p *plugin) farewell(input *deployment.ExecutePluginInput, o options) error {
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, syscall.SIGTERM)
+	if err := os.WriteFile(o.File, nil, 0o600); err != nil {
+		return err
+	}
+	<-stop
+	_, err := p.piped.PutStageMetadata(context.Background(), &pluginservice.PutStageMetadataRequest{
+		DeploymentId: input.GetDeployment().GetId(), StageId: input.GetStage().GetId(), Key: "farewell", Value: "said",
+	})
+	log.Fatal("farewell: ", err)
+	return nil
 }
 
 // cleanUp completes the log of a cancelled stage, as the SDKs do.
