@@ -209,7 +209,7 @@ func TestAUserSeesTheDriftOfTerraformAtOnce(t *testing.T) {
 	ui.sees(`out of sync`)
 	require.Equal(t, as+1, w.counted("look"), "one look for the key")
 	ui.presses("t")
-	ui.sees(`≠ 2 fields changed live`)
+	ui.sees(`≠ with the next apply, it is changed in place`)
 	ui.sees(`input +of Git +by hand +of Git`)
 	ui.sees(`live was changed: Git and last applied agree`)
 	ui.sees(`- input: by hand`)
