@@ -90,7 +90,11 @@ func (c *controlPlane) intercept(
 		}
 		return nil, list[0]
 	}
-	return handle(ctx, request)
+	answer, err := handle(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	return proto.Clone(answer.(proto.Message)), nil // it is sent without the lock
 }
 
 func (c *controlPlane) broadcast() {
