@@ -205,7 +205,9 @@ func TestAnExpressionHasLimits(t *testing.T) {
 		CEL: `object.status.l.all(a, object.status.l.all(b, object.status.l.all(c, a + b + c > 0))) ?
 		      "Healthy" : "Unknown"`})
 	require.Equal(t, "Healthy", judge(t, r, "{l: [1, 2, 3]}"))
-	require.Contains(t, judge(t, r, "{l: ["+strings.Repeat("1,", 300)+"1]}"), "cost limit exceeded")
+	// On a busy machine the limit of its time comes first.
+	require.Regexp(t, "cost limit exceeded|it took longer than 2s",
+		judge(t, r, "{l: ["+strings.Repeat("1,", 300)+"1]}"))
 }
 
 func TestACancelEndsAScript(t *testing.T) {
