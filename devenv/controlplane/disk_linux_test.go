@@ -4,12 +4,10 @@
 package controlplane_test
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,36 +15,12 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/system/filetest"
 )
-
-// smallDisk mounts a file system of 2 MiB.
-func smallDisk(t *testing.T) (dir string) {
-	t.Helper()
-	dir = t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=2m,mode=700"); errors.Is(err, syscall.EPERM) {
-		t.Skip("only root can mount a small file system")
-	} else {
-		require.NoError(t, err)
-	}
-	t.Cleanup(func() { require.NoError(t, syscall.Unmount(dir, syscall.MNT_DETACH)) })
-	return dir
-}
-
-// fill takes all space that is left.
-func fill(t *testing.T, file string) {
-	t.Helper()
-	f, err := os.Create(file)
-	require.NoError(t, err)
-	defer f.Close()
-	for block := make([]byte, 4096); err == nil; {
-		_, err = f.Write(block)
-	}
-	require.ErrorIs(t, err, syscall.ENOSPC)
-}
 
 func TestADiskThatIsFullAndFreedLosesNothingThatWasAcknowledged(t *testing.T) {
 	t.Parallel()
-	disk := smallDisk(t)
+	disk := filetest.SmallDisk(t, "2m")
 	file := filepath.Join(disk, "history")
 	p := start(t, keepIn(file))
 	var acknowledged []string
@@ -60,7 +34,7 @@ func TestADiskThatIsFullAndFreedLosesNothingThatWasAcknowledged(t *testing.T) {
 	}
 	for round := range 3 {
 		require.NoError(t, register(fmt.Sprint(round, " before")))
-		fill(t, filepath.Join(disk, "filler"))
+		filler := filetest.Fill(t, disk)
 		err := register(fmt.Sprint(round, " while full"))
 		require.Equal(t, codes.Unavailable, status.Code(err), "%v", err)
 		require.ErrorContains(t, err, "no space left on device")
@@ -68,7 +42,7 @@ func TestADiskThatIsFullAndFreedLosesNothingThatWasAcknowledged(t *testing.T) {
 		require.Equal(t, codes.Unavailable, status.Code(register(fmt.Sprint(round, " still full"))))
 		_, err = p.piped.ListUnhandledCommands(testContext(t), &pipedservice.ListUnhandledCommandsRequest{})
 		require.NoError(t, err, "what only reads goes on")
-		require.NoError(t, os.Remove(filepath.Join(disk, "filler")))
+		require.NoError(t, os.Remove(filler))
 		p.problem(t, "history", "")
 		require.NoError(t, register(fmt.Sprint(round, " after")))
 	}

@@ -16,11 +16,12 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/recorder"
 	"github.com/pipedeck/pipedeck/devenv/sessionfile"
 	"github.com/pipedeck/pipedeck/system/clock"
+	"github.com/pipedeck/pipedeck/system/filetest"
 )
 
 func TestAFullDiskEndsARecordingAndNothingElse(t *testing.T) {
 	t.Parallel()
-	disk := smallDisk(t)
+	disk := filetest.SmallDisk(t, "2m")
 	p := start(t)
 	p.importApplication(id("2"), "ws")
 	file := filepath.Join(disk, "session")
@@ -32,7 +33,7 @@ func TestAFullDiskEndsARecordingAndNothingElse(t *testing.T) {
 		ended <- recorder.Record(testContext(t), p.deck, f, recorder.Options{Clock: clock.System{}})
 	}()
 	recordedUntil(t, file, func(r *deckv1.SessionRecord) bool { return r.GetEvent().GetSynced() != nil })
-	fill(t, filepath.Join(disk, "filler"))
+	filetest.Fill(t, disk)
 
 	p.deployLive(t) // the environment does not notice
 	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS,

@@ -4,59 +4,30 @@
 package agent_test
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/piped/failpoint"
+	"github.com/pipedeck/pipedeck/system/filetest"
 )
-
-// smallDisk is a separate disk with so many bytes. Systems that let no one mount one skip the test.
-func smallDisk(t *testing.T, size string) string {
-	t.Helper()
-	dir := t.TempDir()
-	err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size)
-	if errors.Is(err, syscall.EPERM) {
-		t.Skip("mounting a small disk is not permitted here")
-	}
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, syscall.Unmount(dir, syscall.MNT_DETACH)) })
-	return dir
-}
-
-// fill leaves no free byte on a disk, and returns what frees it again.
-func fill(t *testing.T, dir string) (free func()) {
-	t.Helper()
-	name := filepath.Join(dir, "ballast")
-	file, err := os.Create(name)
-	require.NoError(t, err)
-	defer file.Close()
-	block := make([]byte, 64<<10)
-	for err == nil {
-		_, err = file.Write(block)
-	}
-	require.ErrorIs(t, err, syscall.ENOSPC)
-	return func() { require.NoError(t, os.Remove(name)) }
-}
 
 func TestAFullDiskIsAProblemAndCommitsAreDeployedOnceItIsFree(t *testing.T) {
 	t.Parallel()
-	disk := smallDisk(t, "200m")
+	disk := filetest.SmallDisk(t, "200m")
 	e := newEnvironment(t, pipeline("{}"))
 	e.start(t, "--work-dir", filepath.Join(disk, "work"))
 	e.deck.awaitEnd(t, 0)
-	free := fill(t, disk)
+	ballast := filetest.Fill(t, disk)
 	e.deck.awaitProblem(t, "disk", "is full")
 	e.commit(t, "on a full disk", pipeline("{}", "{}"))
 	problem := e.deck.awaitProblem(t, "repository local", "no space left on device")
 	require.Contains(t, problem.GetNextStep(), "free space")
-	free()
+	require.NoError(t, os.Remove(ballast))
 	e.deck.awaitNoProblem(t)
 	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, e.deck.awaitEnd(t, 1).GetStatus())
 }

@@ -13,12 +13,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// SmallDisk returns the directory of a disk of a size such as "4m", which lasts as long as the test. It skips the test
+// SmallDisk returns the directory, of mode 0700, of a disk of a size such as "4m", which lasts as long as the test. It skips the test
 // where mounting one is not permitted.
 func SmallDisk(t testing.TB, size string) string {
 	t.Helper()
 	dir := t.TempDir()
-	err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size)
+	err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "mode=0700,size="+size)
 	if errors.Is(err, syscall.EPERM) {
 		t.Skip("mounting a small disk is not permitted here")
 	}
@@ -34,8 +34,9 @@ func Fill(t testing.TB, disk string) (ballast string) {
 	file, err := os.Create(filepath.Join(disk, "ballast"))
 	require.NoError(t, err)
 	defer file.Close()
+	block := make([]byte, 4<<10)
 	for err == nil {
-		_, err = file.Write(make([]byte, 4<<10))
+		_, err = file.Write(block)
 	}
 	require.ErrorIs(t, err, syscall.ENOSPC)
 	return file.Name()
