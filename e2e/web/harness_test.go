@@ -33,7 +33,7 @@ import (
 )
 
 // patience is how long a condition may take on a slow machine; none takes it when all is well.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // chromium is the context of the browser of all tests.
 var chromium context.Context
