@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// SmallDisk returns the directory, of mode 0700, of a disk of a size such as "4m", which lasts as long as the test. It skips the test
-// where mounting one is not permitted.
+// SmallDisk returns the directory, of mode 0700, of a disk of a size such as "4m". The disk lasts as long as the test.
+// The test is skipped where mounting a disk is not permitted.
 func SmallDisk(t testing.TB, size string) string {
 	t.Helper()
 	dir := t.TempDir()
