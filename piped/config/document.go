@@ -31,7 +31,8 @@ func (d *Document) Place(field string) (line, column int) {
 	return at.line, at.column
 }
 
-// Errors returns the mistakes in the order of their places; none for a file that is right.
+// Errors returns the mistakes in the order of their places; none for a file that is right. It may be called again after
+// more is refused.
 func (d *Document) Errors() Errors {
 	report := (&Report{decoder: d.decoder, Errors: d.decoder.errors}).forAuthors()
 	return report.Errors

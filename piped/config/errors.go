@@ -156,8 +156,9 @@ func (r *Report) forAgents() *Report {
 // forAuthors makes keys that nothing reads errors.
 func (r *Report) forAuthors() *Report {
 	misspelled := func(e *Error) bool { return slices.ContainsFunc(r.decoder.unread, e.isSlipOf) }
-	r.Errors = once(append(slices.DeleteFunc(r.Errors, misspelled), r.decoder.unread...))
-	r.Warnings = slices.DeleteFunc(r.Warnings, misspelled)
+	// The lists may be those of the decoder, which a Document reads again.
+	r.Errors = once(append(slices.DeleteFunc(slices.Clone(r.Errors), misspelled), r.decoder.unread...))
+	r.Warnings = slices.DeleteFunc(slices.Clone(r.Warnings), misspelled)
 	r.Sort()
 	return r
 }
