@@ -181,23 +181,40 @@ func (a *sightingAt) states() []*sdk.ResourceState {
 		modules[r.Address] = r.Type == resource.Module
 	}
 	for _, address := range slices.Sorted(maps.Keys(planned)) {
+		for _, module := range resource.Ancestors(planned[address].Module) {
+			if len(states) < maxStates && !modules[module] {
+				states = append(states, a.plannedModule(module))
+				modules[module] = true
+			}
+		}
 		if len(states) >= maxStates {
 			break
 		}
-		states = append(states, a.planned(planned[address], modules))
+		states = append(states, a.planned(planned[address]))
 	}
 	return states
 }
 
-// planned is a resource that the state does not have. Its module, too, may not be there yet.
-func (a *sightingAt) planned(r *change.Resource, modules map[string]bool) *sdk.ResourceState {
+// planned is a resource that the state does not have.
+func (a *sightingAt) planned(r *change.Resource) *sdk.ResourceState {
 	state := &sdk.ResourceState{ID: a.id(r.Address), Name: r.Address, Type: r.Type, Health: sdk.Healthy,
 		DeployTarget: a.target, Metadata: map[string]string{driftKey: onApply + r.What()}}
-	if modules[r.Module] {
+	if r.Module != "" {
 		state.ParentIDs = []string{a.id(r.Module)}
 	}
 	if r.Action == change.Create { // what was deployed has it
 		state.Health, state.HealthDescription = sdk.Unhealthy, "is missing in the state"
+	}
+	return state
+}
+
+// plannedModule is a module of which the state has nothing. It is a folder for what the next apply creates in it, and
+// differs in nothing of its own.
+func (a *sightingAt) plannedModule(address string) *sdk.ResourceState {
+	state := &sdk.ResourceState{ID: a.id(address), Name: address, Type: resource.Module, Health: sdk.Healthy,
+		DeployTarget: a.target}
+	if around := resource.Ancestors(address); len(around) > 1 {
+		state.ParentIDs = []string{a.id(around[len(around)-2])}
 	}
 	return state
 }

@@ -45,21 +45,24 @@ func TestAPlannedResourceIsBelowItsModuleAndHasItsType(t *testing.T) {
 	t.Parallel()
 	at := sightingOf(t, planOf(`{"child_modules": [{"address": "module.net[\"a.b\"]", "resources": [
 		{"address": "module.net[\"a.b\"].aws_vpc.old", "mode": "managed", "type": "aws_vpc", "name": "old"}]}]}`,
-		created(`module.net["a.b"]`, "aws_vpc", "main"), created(`module.later["c"]`, "aws_subnet", "main"),
+		created(`module.net["a.b"]`, "aws_vpc", "main"), created(`module.later["c"].module.in`, "aws_subnet", "main"),
 		created("", "aws_eip", `list["d.e"]`)))
 	byName := map[string]*sdk.ResourceState{}
 	for _, state := range at.states() {
 		byName[state.Name] = state
 	}
-	require.Len(t, byName, 5)
+	require.Len(t, byName, 7)
+	later := `module.later["c"]`
 	for name, want := range map[string]struct {
 		kind    string
 		parents []string
 	}{
-		`module.net["a.b"].aws_vpc.main`:    {"aws_vpc", []string{byName[`module.net["a.b"]`].ID}},
-		`module.net["a.b"].aws_vpc.old`:     {"aws_vpc", []string{byName[`module.net["a.b"]`].ID}},
-		`module.later["c"].aws_subnet.main`: {"aws_subnet", nil}, // its module is created, too
-		`aws_eip.list["d.e"]`:               {"aws_eip", nil},
+		`module.net["a.b"].aws_vpc.main`:     {"aws_vpc", []string{byName[`module.net["a.b"]`].ID}},
+		`module.net["a.b"].aws_vpc.old`:      {"aws_vpc", []string{byName[`module.net["a.b"]`].ID}},
+		later + ".module.in.aws_subnet.main": {"aws_subnet", []string{byName[later+".module.in"].ID}},
+		later + ".module.in":                 {"module", []string{byName[later].ID}},
+		later:                                {"module", nil},
+		`aws_eip.list["d.e"]`:                {"aws_eip", nil},
 	} {
 		require.Equal(t, want.kind, byName[name].Type, name)
 		require.Equal(t, want.parents, byName[name].ParentIDs, name)

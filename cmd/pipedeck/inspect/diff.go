@@ -109,6 +109,7 @@ func printDiff(w io.Writer, app *deckv1.Application, all int, drifted []*deckv1.
 	if len(drifted) == 0 {
 		fmt.Fprintf(&b, "%s: none of %d live resources differs from Git%s\n", text.Line(app.GetName()), all,
 			behind(app))
+		writeReason(&b, app)
 	}
 	for i, r := range drifted {
 		if i > 0 {
@@ -129,6 +130,16 @@ func behind(app *deckv1.Application) string {
 	}
 	return ", but the application is " + strings.TrimSuffix(document.Word(app.GetSync())+": "+
 		text.Line(cmp.Or(app.GetSyncShortReason(), app.GetSyncReason())), ": ")
+}
+
+// writeReason writes the lines of why an application is not as in Git, where one line does not say it all: a change
+// of an output of Terraform, for one, is that of no resource.
+func writeReason(b *strings.Builder, app *deckv1.Application) {
+	short, reason := text.Line(app.GetSyncShortReason()), app.GetSyncReason()
+	if !isBehind(app) || short == "" || text.Line(reason) == "" || text.Line(reason) == short {
+		return
+	}
+	fmt.Fprintln(b, indented(text.Clean(reason), "  "))
 }
 
 func printResourceDiff(b *strings.Builder, r *deckv1.Resource, paint format.Painter) {

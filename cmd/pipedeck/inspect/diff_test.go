@@ -64,6 +64,18 @@ func TestADiffWithoutResourcesThatDifferSaysThatTheApplicationIsNotAsInGit(t *te
 	require.Equal(t, exit.Failed, code, stderr)
 }
 
+func TestADiffShowsTheWholeReasonOfADriftThatIsOfNoResource(t *testing.T) {
+	t.Parallel()
+	stateDir := withChanged(t, func(app *deckv1.Application) {
+		app.Sync = deckv1.SyncStatus_SYNC_STATUS_OUT_OF_SYNC
+		app.SyncShortReason = "A plan has changes: 1 output"
+		app.SyncReason = "Changes of outputs:\n  ~ address: a → b\x1b[2J\n"
+	})
+	_, stdout, _ := command(t.Context(), stateDir, "diff", "hello-world")
+	require.Equal(t, "hello-world: none of 0 live resources differs from Git, but the application is OUT_OF_SYNC: "+
+		"A plan has changes: 1 output\n  Changes of outputs:\n    ~ address: a → b\n", stdout)
+}
+
 func TestADiffOfACommitIsOfTheRepositoryThatTheEnvironmentWatches(t *testing.T) {
 	t.Parallel()
 	stateDir := withResources(t, decktest.Resources()...)
