@@ -48,13 +48,13 @@ func TestWhatCannotBeAHostIsRefusedWithItsPlace(t *testing.T) {
 	config := func(host Host) *Config {
 		return &Config{HTTPHeaders: []HTTPHeader{{Name: "a", Key: "X-Key", ValueFile: "f", Hosts: []Host{"b", host}}}}
 	}
-	const want = ": want HOST or HOST:PORT, such as shop.example.com or 127.0.0.1:8080"
+	const want = ": want HOST or HOST:PORT, such as shop.example.com or 127.0.0.1:8080, with a port up to 65535"
 	for _, host := range []Host{"", "https://user:hidden@shop.example.com", "shop.example.com/", "shop.example.com:",
-		"shop.example.com:https", "shop.example.com:0", "*.example.com", "a,b", "a b", "::1", "user@shop.example.com"} {
+		"shop.example.com:https", "shop.example.com:0", "a:65536", "a:70000", "a:99999",
+		"a:100000", "a:080", "*.example.com", "a,b", "a b", "::1", "user@shop.example.com"} {
 		require.EqualError(t, config(host).Validate(), "httpHeaders[0].hosts[1] is not a host"+want, host)
 	}
-	require.EqualError(t, config("a:65536").Validate(), "httpHeaders[0].hosts[1] has a port above 65535"+want)
-	for _, host := range []Host{"a", "a:65535", "[::1]", "10.0.0.1:1", "shop_1.example.com."} {
+	for _, host := range []Host{"a", "a:65535", "a:9999", "a:59999", "[::1]:65529", "10.0.0.1:1", "shop_1.example.com."} {
 		require.NoError(t, config(host).Validate(), host)
 	}
 }
