@@ -230,6 +230,6 @@ func dial(
 			Backoff: backoff.Config{
 				BaseDelay: 5 * time.Millisecond, Multiplier: 1.3, Jitter: 0.2, MaxDelay: 100 * time.Millisecond,
 			},
-			MinConnectTimeout: time.Second,
+			MinConnectTimeout: 5 * time.Second, // of a busy machine
 		}))...)
 }

@@ -189,7 +189,7 @@ func dialPiped(opts ServeOptions) (*grpc.ClientConn, error) {
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff: backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2,
 				MaxDelay: time.Second},
-			MinConnectTimeout: 2 * time.Second,
+			MinConnectTimeout: 5 * time.Second, // of a busy machine
 		}),
 	}
 	address := opts.PipedAddress

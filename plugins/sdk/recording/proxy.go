@@ -21,6 +21,10 @@ import (
 	"google.golang.org/grpc/status"
 )
 
+// connectTimeout is how long a connection may take to be made. Without it gRPC allows the pause before the next try,
+// which is milliseconds here, and may close a connection that a call uses already (gRPC-Go 1.85).
+const connectTimeout = 5 * time.Second
+
 // maxMessage bounds one message in bytes; piped and plugins have lower limits.
 const maxMessage = 64 << 20
 
@@ -41,6 +45,7 @@ func StartProxy(listener net.Listener, address string, toPlugin bool, writer *Wr
 		grpc.WithConnectParams(grpc.ConnectParams{ // both sides serve within milliseconds
 			Backoff: backoff.Config{BaseDelay: 10 * time.Millisecond, Multiplier: 1.3, Jitter: 0.2,
 				MaxDelay: 200 * time.Millisecond},
+			MinConnectTimeout: connectTimeout,
 		}),
 		grpc.WithDefaultCallOptions(
 			grpc.ForceCodecV2(rawCodec{}), grpc.WaitForReady(true),

@@ -89,6 +89,7 @@ func StartProgram(ctx context.Context, path, dir, pipedAddress string, settings 
 		grpc.WithConnectParams(grpc.ConnectParams{ // a program serves within milliseconds
 			Backoff: backoff.Config{BaseDelay: 10 * time.Millisecond, Multiplier: 1.3, Jitter: 0.2,
 				MaxDelay: 200 * time.Millisecond},
+			MinConnectTimeout: 5 * time.Second, // of a busy machine
 		}))
 	if err == nil {
 		err = p.awaitAnswer(ctx)
