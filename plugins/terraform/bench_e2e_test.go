@@ -21,10 +21,15 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
 )
 
+// quick are resources that take no time.
+func quick(n int) string {
+	return fmt.Sprintf("resource \"terraform_data\" \"quick\" {\n  count = %d\n  input = \"${count.index}\"\n}\n", n)
+}
+
 // many has resources of which five take a second each, one after the other, as those of a cloud do.
 func many() map[string]string {
 	var b strings.Builder
-	fmt.Fprint(&b, "resource \"terraform_data\" \"quick\" {\n  count = 100\n  input = \"${count.index}\"\n}\n")
+	b.WriteString(quick(100))
 	before := "quick"
 	for i := range 5 {
 		fmt.Fprintf(&b, "resource \"terraform_data\" \"slow%d\" {\n  depends_on = [terraform_data.%s]\n"+
@@ -78,15 +83,19 @@ func middle(all []time.Duration) float64 {
 }
 
 // BenchmarkDrift measures a look at an application that has not changed, and what 50 of them cost at the default
-// interval.
+// interval, for applications of several sizes.
 func BenchmarkDrift(b *testing.B) {
+	for _, resources := range []int{10, 100} {
+		b.Run(fmt.Sprintf("%d-resources", resources), func(b *testing.B) { benchmarkDrift(b, resources) })
+	}
+}
+
+func benchmarkDrift(b *testing.B, resources int) {
 	const applications = 50
 	w := start(b)
 	w.options.Config = map[string]any{"binary": tofu(b), "workDir": w.dir, "driftInterval": "1ns"}
 	w = w.next()
-	files := many()
-	files["main.tf"], _, _ = strings.Cut(files["main.tf"], "resource \"terraform_data\" \"slow0\"")
-	c := w.commit("1111111111", "{}", files)
+	c := w.commit("1111111111", "{}", map[string]string{"main.tf": quick(resources)})
 	require.Equal(b, succeeded, w.run(apply, "", sdktest.Change{Target: c}).Status)
 	w.livestate(c)
 	own, children := spent(b, syscall.RUSAGE_SELF), spent(b, syscall.RUSAGE_CHILDREN)
