@@ -209,7 +209,7 @@ func (a *sightingAt) planned(r *change.Resource) *sdk.ResourceState {
 }
 
 // plannedModule is a module of which the state has nothing. It is a folder for what the next apply creates in it, and
-// differs in nothing of its own.
+// does not differ itself.
 func (a *sightingAt) plannedModule(address string) *sdk.ResourceState {
 	state := &sdk.ResourceState{ID: a.id(address), Name: address, Type: resource.Module, Health: sdk.Healthy,
 		DeployTarget: a.target}

@@ -54,7 +54,8 @@ func TestWhatCannotBeAHostIsRefusedWithItsPlace(t *testing.T) {
 		"a:100000", "a:080", "*.example.com", "a,b", "a b", "::1", "user@shop.example.com"} {
 		require.EqualError(t, config(host).Validate(), "httpHeaders[0].hosts[1] is not a host"+want, host)
 	}
-	for _, host := range []Host{"a", "a:65535", "a:9999", "a:59999", "[::1]:65529", "10.0.0.1:1", "shop_1.example.com."} {
+	for _, host := range []Host{"a", "a:65535", "a:9999", "a:59999", "[::1]:65529", "10.0.0.1:1",
+		"shop_1.example.com."} {
 		require.NoError(t, config(host).Validate(), host)
 	}
 }

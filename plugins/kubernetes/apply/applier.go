@@ -65,14 +65,14 @@ type Applier struct {
 	client *cluster.Client
 	log    Log
 	// retry bounds the repetition of one request.
-	retry backoff
+	retry cluster.Retry
 	// refreshed: what is known of the API's kinds was fetched again, for one that was not known.
 	refreshed sync.Once
 }
 
 // New creates an Applier.
 func New(client *cluster.Client, log Log) *Applier {
-	return &Applier{client: client, log: log, retry: defaultBackoff}
+	return &Applier{client: client, log: log, retry: cluster.DefaultRetry}
 }
 
 func (a *Applier) named(id string) string {
@@ -254,7 +254,7 @@ func (a *Applier) write(ctx context.Context, r dynamic.ResourceInterface, m mani
 		if err != nil {
 			return Applied{}, "", err
 		}
-		err = a.retry.do(ctx, func() (err error) {
+		err = a.retry.Do(ctx, retryable, func() (err error) {
 			if err := a.keepReplicas(ctx, r, m); err != nil {
 				return err
 			}
@@ -273,7 +273,7 @@ func (a *Applier) write(ctx context.Context, r dynamic.ResourceInterface, m mani
 			return err
 		})
 		if untouched == nil && a.wasForced(ctx, r, m, err) {
-			err = a.retry.do(ctx, func() (err error) {
+			err = a.retry.Do(ctx, retryable, func() (err error) {
 				live, how, err = a.forceReplace(ctx, r, m)
 				return err
 			})

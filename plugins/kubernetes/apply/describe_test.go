@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
@@ -163,10 +164,10 @@ func TestTheValueOfASecretIsNotShown(t *testing.T) {
 
 func TestOnlyRequestsThatMaySucceedLaterAreRepeated(t *testing.T) {
 	t.Parallel()
-	quick := backoff{first: time.Microsecond, tries: 3}
+	quick := cluster.Retry{First: time.Microsecond, Tries: 3}
 	count := func(errs ...error) (int, error) {
 		n := 0
-		err := quick.do(t.Context(), func() error {
+		err := quick.Do(t.Context(), retryable, func() error {
 			n++
 			if n <= len(errs) {
 				return errs[n-1]
@@ -195,6 +196,6 @@ func TestOnlyRequestsThatMaySucceedLaterAreRepeated(t *testing.T) {
 	require.Equal(t, 1, n)
 
 	ctx, cancel := context.WithCancel(t.Context())
-	err = backoff{first: time.Hour, tries: 3}.do(ctx, func() error { cancel(); return busy })
+	err = cluster.Retry{First: time.Hour, Tries: 3}.Do(ctx, retryable, func() error { cancel(); return busy })
 	require.ErrorIs(t, err, busy)
 }

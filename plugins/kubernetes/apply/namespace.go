@@ -29,7 +29,7 @@ func (a *Applier) EnsureNamespace(ctx context.Context, name string) error {
 	}}
 	for range maxLeaving {
 		there := false
-		err := a.retry.do(ctx, func() error {
+		err := a.retry.Do(ctx, retryable, func() error {
 			_, err := r.Create(ctx, object, metav1.CreateOptions{FieldManager: FieldManager})
 			if there = apierrors.IsAlreadyExists(err); there {
 				return nil

@@ -51,7 +51,7 @@ func (a *Applier) untouched(ctx context.Context, r dynamic.ResourceInterface,
 	if a.Restore == nil {
 		return nil, nil
 	}
-	err = a.retry.do(ctx, func() error {
+	err = a.retry.Do(ctx, retryable, func() error {
 		live, err = r.Get(ctx, m.GetName(), metav1.GetOptions{})
 		return err
 	})

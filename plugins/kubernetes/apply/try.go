@@ -34,7 +34,7 @@ func (a *Applier) Try(ctx context.Context, m manifest.Manifest) (Trial, error) {
 		return Trial{}, err
 	}
 	trial := Trial{Manifest: m}
-	err = a.retry.do(cluster.WithWarnings(ctx, func(string) {}), func() error {
+	err = a.retry.Do(cluster.WithWarnings(ctx, func(string) {}), retryable, func() error {
 		if err := a.keepReplicas(ctx, r, m); err != nil {
 			return err
 		}

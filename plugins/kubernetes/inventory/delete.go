@@ -122,8 +122,10 @@ func deleteOne(ctx context.Context, c *cluster.Client, item Item) (result deleti
 		if seen.ResourceVersion != "" {
 			as.ResourceVersion = &seen.ResourceVersion
 		}
-		result.err = objects.Delete(ctx, item.Key.Name,
-			metav1.DeleteOptions{PropagationPolicy: &policy, Preconditions: &as})
+		result.err = cluster.DefaultRetry.Do(ctx, cluster.Retryable, func() error {
+			return objects.Delete(ctx, item.Key.Name,
+				metav1.DeleteOptions{PropagationPolicy: &policy, Preconditions: &as})
+		})
 		if !apierrors.IsConflict(result.err) {
 			result.gone = result.err == nil && isGone(ctx, c, item)
 			return result

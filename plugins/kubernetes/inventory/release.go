@@ -39,12 +39,21 @@ func ForgetCommit(ctx context.Context, c *cluster.Client, item Item) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.Metadata.Resource(item.Resource).Namespace(item.Key.Namespace).Patch(ctx, item.Key.Name,
-		types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "piped"})
+	err = send(ctx, c, item, patch)
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 		return fmt.Errorf("remove the mark of the commit from %s: %w", item.Key.Human(), err)
 	}
 	return nil
+}
+
+// send sends a patch, which may come twice.
+func send(ctx context.Context, c *cluster.Client, item Item, patch []byte) error {
+	objects := c.Metadata.Resource(item.Resource).Namespace(item.Key.Namespace)
+	return cluster.DefaultRetry.Do(ctx, cluster.Retryable, func() error {
+		_, err := objects.Patch(ctx, item.Key.Name, types.MergePatchType, patch,
+			metav1.PatchOptions{FieldManager: "piped"})
+		return err
+	})
 }
 
 func remark(ctx context.Context, c *cluster.Client, item Item, variantKey string, before manifest.Marks) error {
@@ -56,8 +65,7 @@ func remark(ctx context.Context, c *cluster.Client, item Item, variantKey string
 		if patch, err = otherMarks(&seen, variantKey, before); err != nil {
 			return err
 		}
-		_, err = objects.Patch(ctx, item.Key.Name, types.MergePatchType, patch,
-			metav1.PatchOptions{FieldManager: "piped"})
+		err = send(ctx, c, item, patch)
 		if !apierrors.IsConflict(err) {
 			break
 		}

@@ -131,8 +131,13 @@ func create(ctx context.Context, c *cluster.Client, r Record, version int, first
 	if r.DeployTarget != "" {
 		secret.SetAnnotations(map[string]string{manifest.AnnotationDeployTarget: r.DeployTarget})
 	}
-	_, err = c.Dynamic.Resource(secrets).Namespace(r.Namespace).Create(ctx, secret, metav1.CreateOptions{})
-	if err != nil {
+	sent := 0
+	err = cluster.DefaultRetry.Do(ctx, cluster.Retryable, func() error {
+		sent++
+		_, err := c.Dynamic.Resource(secrets).Namespace(r.Namespace).Create(ctx, secret, metav1.CreateOptions{})
+		return err
+	})
+	if err != nil && (sent == 1 || !apierrors.IsAlreadyExists(err)) { // the answer to the first one may be lost
 		return fmt.Errorf("write the record of release %s: %w", r.Release.Name, err)
 	}
 	return nil
@@ -141,17 +146,19 @@ func create(ctx context.Context, c *cluster.Client, r Record, version int, first
 // supersede says in a record that another one is deployed now.
 func supersede(ctx context.Context, c *cluster.Client, r Record, one stored) error {
 	resource := c.Dynamic.Resource(secrets).Namespace(r.Namespace)
-	secret, err := resource.Get(ctx, one.name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err == nil {
-		err = setSuperseded(secret, r.Now)
-	}
-	if err == nil {
+	again := func(err error) bool { return cluster.Retryable(err) || apierrors.IsConflict(err) }
+	err := cluster.DefaultRetry.Do(ctx, again, func() error {
+		secret, err := resource.Get(ctx, one.name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if err := setSuperseded(secret, r.Now); err != nil {
+			return err
+		}
 		_, err = resource.Update(ctx, secret, metav1.UpdateOptions{})
-	}
-	if err != nil {
+		return err
+	})
+	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("supersede the record %s: %w", one.name, err)
 	}
 	return nil
@@ -192,7 +199,9 @@ func forget(ctx context.Context, c *cluster.Client, r Record, before []stored) e
 }
 
 func remove(ctx context.Context, c *cluster.Client, namespace, name string) error {
-	err := c.Dynamic.Resource(secrets).Namespace(namespace).Delete(ctx, name, metav1.DeleteOptions{})
+	err := cluster.DefaultRetry.Do(ctx, cluster.Retryable, func() error {
+		return c.Dynamic.Resource(secrets).Namespace(namespace).Delete(ctx, name, metav1.DeleteOptions{})
+	})
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("delete the record %s: %w", name, err)
 	}
