@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/credentials/insecure"
 
 	helperv1 "github.com/pipedeck/pipedeck/api/helper/v1"
@@ -32,6 +33,8 @@ const (
 	idleTime = 20 * time.Second
 	// stopGrace is what a program gets to end; what has to be done before was done when its calls returned.
 	stopGrace = 2 * time.Second
+	// startPatience is longer than any start of the program: a call has its own time.
+	startPatience = time.Hour
 )
 
 // errClosed is the error of calls after Close.
@@ -163,6 +166,8 @@ func (h *Helper) start() (*running, error) {
 	r := &running{process: child}
 	var once sync.Once
 	r.conn, err = grpc.NewClient("passthrough:///"+Program, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		// The only socket is kept however long the program takes to start; its end breaks it at once.
+		grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: startPatience}),
 		grpc.WithIdleTimeout(0), grpc.WithContextDialer(func(context.Context, string) (conn net.Conn, err error) {
 			err = net.ErrClosed // there is no other socket
 			once.Do(func() { conn, err = ours, nil })

@@ -113,9 +113,7 @@ func (e *endpoints) await(ctx context.Context, tried *tried, pauses *clock.Backo
 		}
 		var again <-chan time.Time
 		if !tried.empty() {
-			timer := time.NewTimer(pauses.Next())
-			defer timer.Stop()
-			again = timer.C
+			again = time.After(pauses.Next())
 		}
 		select {
 		case <-changed:

@@ -114,7 +114,7 @@ func (l *launcher) open(ctx context.Context, target reattach.Target) (*attachmen
 	}
 	a := &attachment{target: target, pid: target.PID, conn: conn, leave: func() {}}
 	client, err := grpc.NewClient("passthrough:///"+fileName(target.Plugin), append(
-		overLink(conn, attachTimeout), grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithNoProxy())...)
+		overLink(conn), grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithNoProxy())...)
 	if err != nil {
 		a.close()
 		return nil, err
@@ -218,7 +218,7 @@ func (l *launcher) adopt(a *attachment) (_ *process, err error) {
 	if l.options.Observer.Calls != nil {
 		calls = l.options.Observer.Calls(l.config.Name, "attached")
 	}
-	if p.conn, err = dial(p, l.options.StartTimeout, calls); err != nil {
+	if p.conn, err = dial(p, calls); err != nil {
 		return nil, fmt.Errorf("connect to plugin %q: %w", l.config.Name, err)
 	}
 	p.release = l.serve(p)

@@ -75,7 +75,7 @@ func (l *launcher) launch(b binary, port int, lifeline *os.File) (_ *process, er
 	if l.options.Observer.Calls != nil {
 		calls = l.options.Observer.Calls(l.config.Name, b.hash)
 	}
-	if proc.conn, err = dial(proc, l.options.StartTimeout, calls); err != nil {
+	if proc.conn, err = dial(proc, calls); err != nil {
 		proc.stop(0)
 		proc.close()
 		return nil, permanentError{fmt.Errorf("connect to plugin %q: %w", l.config.Name, err)}
@@ -200,9 +200,7 @@ func (l *launcher) startTimeoutError(proc *process) error {
 }
 
 // dial makes the connection to a new process.
-func dial(
-	proc *process, patience time.Duration, calls grpc.UnaryClientInterceptor,
-) (*grpc.ClientConn, error) {
+func dial(proc *process, calls grpc.UnaryClientInterceptor) (*grpc.ClientConn, error) {
 	options := []grpc.DialOption{
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithNoProxy(),
@@ -221,7 +219,7 @@ func dial(
 	}
 	if sole != nil {
 		return grpc.NewClient(
-			"passthrough:///"+fileName(proc.plugin), append(options, overLink(sole, patience)...)...,
+			"passthrough:///"+fileName(proc.plugin), append(options, overLink(sole)...)...,
 		)
 	}
 	// It tries often: a plugin listens a few hundredths of a second after its start.

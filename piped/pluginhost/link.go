@@ -120,11 +120,15 @@ func (l *link) close() {
 	}
 }
 
+// linkPatience is longer than any debugger's session.
+const linkPatience = 365 * 24 * time.Hour
+
 var errLinkGone = errors.New("the link to the plugin is broken")
 
 // overLink lets a client use the one connection that there is. It cannot be made again, so it is kept when
-// idle, and the plugin's first word is waited for as long as its start may take.
-func overLink(conn net.Conn, patience time.Duration) []grpc.DialOption {
+// idle, and is not given up: whoever starts the plugin bounds the wait for its first word, on a clock that stands
+// still while a debugger holds the plugin.
+func overLink(conn net.Conn) []grpc.DialOption {
 	var once sync.Once
 	return []grpc.DialOption{
 		grpc.WithContextDialer(func(context.Context, string) (given net.Conn, err error) {
@@ -135,7 +139,7 @@ func overLink(conn net.Conn, patience time.Duration) []grpc.DialOption {
 		grpc.WithIdleTimeout(0),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: time.Second, Multiplier: 1.6, MaxDelay: time.Minute},
-			MinConnectTimeout: patience + time.Second,
+			MinConnectTimeout: linkPatience,
 		}),
 	}
 }

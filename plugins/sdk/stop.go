@@ -48,8 +48,8 @@ func (e *stopError) Unwrap() error { return e.reason }
 const (
 	// stopKey is read as metadata of the stage; only our piped has it.
 	stopKey = "pipedeck/stop"
-	// stopLimit bounds how long piped is asked; a cancelled stage should stop soon.
-	stopLimit = 300 * time.Millisecond
+	// stopLimit bounds how long piped is asked: a cancelled stage should stop soon, but a busy machine needs a while.
+	stopLimit = 2 * time.Second
 )
 
 // stopReason asks piped why it cancelled the call of a stage.

@@ -36,6 +36,8 @@ const (
 type restarts struct {
 	next http.RoundTripper
 	base *url.URL
+	// limit replaces attemptTimeout when it is not 0.
+	limit time.Duration
 
 	mu sync.Mutex
 	// away is when the server last did not answer or was not ready.
@@ -93,7 +95,7 @@ func (t *restarts) userOf(ctx context.Context) *outlasting {
 func (t *restarts) RoundTrip(req *http.Request) (*http.Response, error) {
 	pauses, waited, asked := Pauses(firstRestartPause, longestRestartPause), false, false
 	for {
-		resp, err := t.next.RoundTrip(req)
+		resp, err := t.attempt(req)
 		t.note(req, resp, err)
 		user := t.userOf(req.Context())
 		if user == nil || req.Body != nil && req.GetBody == nil {

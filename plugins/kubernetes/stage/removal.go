@@ -118,7 +118,7 @@ func (r *removal) resources(ctx context.Context) ([]inventory.Item, error) {
 	labelled, err := findIn(r.req, r.client, r.source, keysOf(were),
 		func(namespaces []string) ([]inventory.Item, []inventory.Skipped, error) {
 			items, skipped, err := inventory.ListAll(ctx, r.client, own, namespaces)
-			r.unseen = slices.DeleteFunc(skipped, func(s inventory.Skipped) bool { return !s.Unseen })
+			r.unseen = slices.DeleteFunc(slices.Clone(skipped), func(s inventory.Skipped) bool { return !s.Unseen })
 			return items, skipped, err
 		})
 	if err != nil {
