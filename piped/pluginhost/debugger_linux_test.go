@@ -55,16 +55,26 @@ func TestAProcessThatADebuggerHoldsIsShownSoAndNotEnded(t *testing.T) {
 // As when an author starts the plugin under a debugger that stops it before its first line.
 func TestTheTimeOfAStartStandsStillWhileADebuggerHoldsThePlugin(t *testing.T) {
 	t.Parallel()
-	const patience = 3 * time.Second
-	host := start(t, func(o *pluginhost.Options) { o.StartTimeout = patience },
-		entry(t, "p", settings{"stages": []string{"A"}, "start": "late", "delay": "1s"}))
-	shown := await(t, host, func(p *agentv1.Plugin) bool { return p.GetPid() != 0 })
-	release := plugintest.Debug(t, testPlugin, int(shown.GetPid()))
-	await(t, host, held)
-	require.Eventually(t, func() bool { return host.HeldTime() > 2*patience }, wait, 10*time.Millisecond)
-	release()
-	shown = await(t, host, inState(agentv1.Plugin_STATE_RUNNING))
-	require.Zero(t, shown.GetRestarts())
+	for name, binary := range map[string]string{"over a link": testPlugin, "over loopback": unlinked(t)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const patience = 3 * time.Second
+			server, _, _ := service(t)
+			e := entry(t, "p", settings{"stages": []string{"A"}, "start": "late", "delay": "1s"})
+			e.URL = "file://" + binary
+			host := start(t, func(o *pluginhost.Options) {
+				o.StartTimeout = patience
+				o.Service, o.ServiceAddress = server, server.Address()
+			}, e)
+			shown := await(t, host, func(p *agentv1.Plugin) bool { return p.GetPid() != 0 })
+			release := plugintest.Debug(t, testPlugin, int(shown.GetPid()))
+			await(t, host, held)
+			require.Eventually(t, func() bool { return host.HeldTime() > 2*patience }, wait, 10*time.Millisecond)
+			release()
+			shown = await(t, host, inState(agentv1.Plugin_STATE_RUNNING))
+			require.Zero(t, shown.GetRestarts())
+		})
+	}
 }
 
 // A debugger that has started the plugin is its parent, as is the shell of a plugin in another language.

@@ -31,6 +31,12 @@ func (a *actions) ApproveStage(ctx context.Context,
 	return &deckv1.ApproveStageResponse{}, a.note(ctx, r)
 }
 
+// RemoveApplication notes the call.
+func (a *actions) RemoveApplication(ctx context.Context,
+	r *deckv1.RemoveApplicationRequest) (*deckv1.RemoveApplicationResponse, error) {
+	return &deckv1.RemoveApplicationResponse{}, a.note(ctx, r)
+}
+
 // SkipStage notes the call.
 func (a *actions) SkipStage(ctx context.Context, r *deckv1.SkipStageRequest) (*deckv1.SkipStageResponse, error) {
 	return &deckv1.SkipStageResponse{}, a.note(ctx, r)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -20,10 +19,8 @@ import (
 
 const (
 	// approver approves where no stage names another one, and is recorded as the user who approves under those names.
-	approver = "pipedeck-ci"
-	// callTimeout bounds a request to the environment, which runs in the same process.
-	callTimeout = 10 * time.Second
-	stageWait   = "WAIT"
+	approver  = "pipedeck-ci"
+	stageWait = "WAIT"
 )
 
 // attendant acts on the stages that wait: it approves them, shortens them, or names them with the remedy.
@@ -92,11 +89,12 @@ func (a *attendant) approve(ctx context.Context, deck deckv1.DeckServiceClient, 
 			return
 		}
 		a.sent[key] = append(a.sent[key], name)
-		bounded, cancel := context.WithTimeout(ctx, callTimeout)
-		_, err := deck.ApproveStage(bounded, &deckv1.ApproveStageRequest{
-			DeploymentId: w.deployment.GetId(), StageId: w.stage.GetId(), Commander: name, User: approver,
-		})
-		cancel()
+		err := request(ctx, func(ctx context.Context) error {
+			_, err := deck.ApproveStage(ctx, &deckv1.ApproveStageRequest{
+				DeploymentId: w.deployment.GetId(), StageId: w.stage.GetId(), Commander: name, User: approver,
+			})
+			return err
+		}, codes.Unavailable, codes.DeadlineExceeded) // a user's approval counts once
 		if err != nil && ctx.Err() == nil {
 			a.warn(fmt.Sprintf("%s cannot be approved as %s: %s", w.title(), name, status.Convert(err).Message()))
 		}
@@ -159,11 +157,12 @@ func (a *attendant) skip(ctx context.Context, deck deckv1.DeckServiceClient, w w
 			"configuration")
 		return
 	}
-	bounded, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	_, err := deck.SkipStage(bounded, &deckv1.SkipStageRequest{
-		DeploymentId: w.deployment.GetId(), StageId: w.stage.GetId(), Commander: approver,
-	})
+	err := request(ctx, func(ctx context.Context) error {
+		_, err := deck.SkipStage(ctx, &deckv1.SkipStageRequest{
+			DeploymentId: w.deployment.GetId(), StageId: w.stage.GetId(), Commander: approver,
+		})
+		return err
+	}, codes.Unavailable, codes.DeadlineExceeded)
 	switch {
 	case err == nil:
 		a.say(w.title() + " is shortened, because of --wait fast")

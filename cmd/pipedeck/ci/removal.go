@@ -6,6 +6,7 @@ package ci
 import (
 	"context"
 
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
@@ -84,12 +85,14 @@ func (r *removals) attend(ctx context.Context, deck deckv1.DeckServiceClient, d 
 			continue
 		}
 		one.asked = true
-		bounded, cancel := context.WithTimeout(ctx, callTimeout)
-		_, err := deck.RemoveApplication(bounded, &deckv1.RemoveApplicationRequest{
-			ApplicationId: one.App.GetId(), Delete: true, Commander: approver,
-		})
-		cancel()
-		if err != nil && ctx.Err() == nil {
+		err := request(ctx, func(ctx context.Context) error {
+			_, err := deck.RemoveApplication(ctx, &deckv1.RemoveApplicationRequest{
+				ApplicationId: one.App.GetId(), Delete: true, Commander: approver,
+			})
+			return err
+		}, codes.Unavailable)
+		// A late answer is no refusal: the deployment that deletes may come yet, and is awaited.
+		if err != nil && status.Code(err) != codes.DeadlineExceeded && ctx.Err() == nil {
 			one.Refused = status.Convert(err).Message()
 			r.warn(one.Title() + " stays: " + one.Refused)
 		}

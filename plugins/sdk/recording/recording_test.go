@@ -17,6 +17,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
@@ -70,6 +71,8 @@ type config struct {
 	Limit  int64  `json:"limit"`
 	// Do are the steps of an actor; empty is a counter.
 	Do string `json:"do"`
+	// Late is how many milliseconds a counter takes before its first line.
+	Late int `json:"late"`
 }
 
 // plugin is the one that the configuration asks for.
@@ -95,6 +98,11 @@ func (*counter) BuildPipelineStages(_ context.Context, req *sdk.PipelineRequest[
 }
 
 func (*counter) ExecuteStage(ctx context.Context, req *sdk.StageRequest[config]) (sdk.Result, error) {
+	select {
+	case <-time.After(time.Duration(req.Config.Late) * time.Millisecond):
+	case <-ctx.Done():
+		return sdk.Failure, sdk.StopCause(ctx)
+	}
 	req.Log.Infof("%s, hunter2hunter2", req.Config.Word)
 	if req.Config.Word == "panic" && req.Stage.Name == "COUNT" {
 		go func() { panic("a bug in COUNT") }()
@@ -349,4 +357,14 @@ func TestReplayFileFailsExactlyWhereTheCommandShowsADifference(t *testing.T) {
 		require.Equal(t, want, got, "%s", output)
 		require.Equal(t, len(outcomes), strings.Count(string(output), "=== RUN   TestReplayedFile/"))
 	}
+}
+
+func TestAPluginThatIsSlowerThanInTheRecordingIsCancelledAtTheSameLine(t *testing.T) {
+	t.Parallel()
+	rec := read(t, record(t, 0))
+	late := replay(t, rec, `{"word":"one","late":1500}`)
+	require.Len(t, late["reports of stage HANG"], 1)
+	require.Equal(t, "one, ******\nthe stage was cancelled\n", late["reports of stage HANG"][0].Recorded)
+	require.Equal(t, "one, hunter2hunter2\nthe stage was cancelled\n", late["reports of stage HANG"][0].Replayed,
+		"but for the masked secret")
 }

@@ -168,6 +168,9 @@ func (p *player) play(ctx context.Context, call *Call) (Outcome, stageRef, error
 // lastWordsLimit bounds how long a cancelled stage may take to end its log.
 const lastWordsLimit = 30 * time.Second
 
+// slowLines is how much longer than in the recording a busy machine may take to write the lines before a cancel.
+const slowLines = 10 * time.Second
+
 // callLimit is the time for one call: a busy machine may need several times what the recorded one needed.
 func callLimit(call *Call) time.Duration { return 30*time.Second + 3*call.Took() }
 
@@ -175,11 +178,15 @@ func callLimit(call *Call) time.Duration { return 30*time.Second + 3*call.Took()
 // but for a last line, which may be about the cancel; or when it has run as long.
 func (p *player) cancelAsRecorded(ctx context.Context, stage string, call *Call,
 	cancel context.CancelFunc) (stop func()) {
-	ctx, end := context.WithTimeout(ctx, max(call.Took(), time.Second))
 	wanted := strings.Count(p.expected.log(stage), "\n") - 1
 	if call.Interrupted() { // which no line is about
 		wanted++
 	}
+	limit := max(call.Took(), time.Second)
+	if wanted > 0 {
+		limit = slowLines + call.Took()
+	}
+	ctx, end := context.WithTimeout(ctx, limit)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
