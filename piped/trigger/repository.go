@@ -12,6 +12,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/pipedeck/pipedeck/piped/config"
@@ -188,11 +189,20 @@ func (r *repository) scan(
 		case errors.Is(err, fs.ErrNotExist):
 			delete(files, name)
 			continue
+		case isOfSystem(err):
+			// No mistake of the file, which is not read again before a commit changes it: all is looked at again.
+			return nil, fmt.Errorf("read %s: %w", name, err)
 		}
 		files[name] = readFile(name, data, err)
 		r.report(files[name], to)
 	}
 	return files, nil
+}
+
+// isOfSystem reports whether the system refused to read, such as for too many open files, which passes.
+func isOfSystem(err error) bool {
+	var number syscall.Errno
+	return errors.As(err, &number)
 }
 
 // report logs mistakes in a configuration, for users who have no other place to look at: the application
