@@ -44,7 +44,7 @@ func Follow(ctx context.Context, r Watchable, opts metav1.ListOptions,
 			return context.Cause(ctx)
 		case err == nil, apierrors.IsResourceExpired(err), apierrors.IsGone(err):
 			pauses = Pauses(firstPause, longestPause)
-		case !Retryable(err):
+		case !Retryable(err) && !isLostWatch(err):
 			return err
 		}
 		if err := Wait(ctx, pauses); err != nil {
@@ -78,7 +78,7 @@ func followOnce(ctx context.Context, r Watchable, opts metav1.ListOptions,
 		object, ok := event.Object.(*unstructured.Unstructured)
 		switch {
 		case event.Type == watch.Error:
-			return false, apierrors.FromObject(event.Object)
+			return false, watchError{apierrors.FromObject(event.Object)}
 		case event.Type == watch.Bookmark:
 			continue
 		case !ok:
@@ -93,6 +93,18 @@ func followOnce(ctx context.Context, r Watchable, opts metav1.ListOptions,
 		}
 	}
 	return false, nil
+}
+
+// watchError is an error that a watch has sent.
+type watchError struct{ error }
+
+func (e watchError) Unwrap() error { return e.error }
+
+// isLostWatch reports whether a server could not go on with a watch: its store has lost the revision of a change, for
+// one. The objects are listed again then.
+func isLostWatch(err error) bool {
+	var sent watchError
+	return errors.As(err, &sent) && apierrors.IsInternalError(sent.error)
 }
 
 func sorted(objects map[types.UID]*unstructured.Unstructured) []*unstructured.Unstructured {
