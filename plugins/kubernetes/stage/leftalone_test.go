@@ -23,7 +23,9 @@ type lines struct {
 	all []string
 }
 
-func (l *lines) Infof(format string, args ...any) { l.all = append(l.all, fmt.Sprintf(format, args...)) }
+func (l *lines) Infof(format string, args ...any) {
+	l.all = append(l.all, fmt.Sprintf(format, args...))
+}
 
 func TestARemovalNamesEveryKindThatItLeavesAlone(t *testing.T) {
 	t.Parallel()
