@@ -204,8 +204,21 @@ func (s *Set) Summary() string {
 	if s.Empty() {
 		return "No changes"
 	}
+	parts := counted(s.Resources)
+	switch len(s.Outputs) {
+	case 0:
+	case 1:
+		parts = append(parts, "1 output")
+	default:
+		parts = append(parts, fmt.Sprintf("%d outputs", len(s.Outputs)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// counted are numbers with words: "1 to create", "2 to change".
+func counted(resources []Resource) []string {
 	counts := map[Action]int{}
-	for _, r := range s.Resources {
+	for _, r := range resources {
 		counts[r.Action]++
 	}
 	var parts []string
@@ -220,12 +233,5 @@ func (s *Set) Summary() string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, one.words))
 		}
 	}
-	switch len(s.Outputs) {
-	case 0:
-	case 1:
-		parts = append(parts, "1 output")
-	default:
-		parts = append(parts, fmt.Sprintf("%d outputs", len(s.Outputs)))
-	}
-	return strings.Join(parts, ", ")
+	return parts
 }
