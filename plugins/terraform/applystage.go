@@ -222,11 +222,6 @@ func (p *plugin) applyAt(ctx context.Context, req *executeRequest, found ready) 
 		}
 		return err
 	}
-	kept, err := p.files(req.Deployment.ID, name)
-	if err != nil {
-		return err
-	}
-	kept.remove()
 	return appliedKey(name).Put(ctx, req.Client, true)
 }
 

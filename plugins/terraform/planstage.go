@@ -24,6 +24,9 @@ func (p *plugin) plan(ctx context.Context, req *executeRequest) (sdk.Result, err
 	if err != nil {
 		return sdk.Failure, err
 	}
+	if err := p.sweep(); err != nil {
+		return sdk.Failure, err
+	}
 	var mu sync.Mutex
 	changes, waits := summaries{}, newLockWaits(req)
 	err = sdk.ForEachTarget(ctx, req, maxAtOnce, func(ctx context.Context, target session.Target) error {

@@ -55,8 +55,16 @@ type PlanOptions struct {
 // codeChanges is the exit code of a plan that has changes.
 const codeChanges = 2
 
-// Plan makes a plan and saves it. The file holds secrets; only its owner may read it.
+// Plan makes a plan and saves it. The file holds secrets; only its owner may read it, and a failure leaves none.
 func (s *Session) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
+	made, err := s.plan(ctx, opts)
+	if err != nil {
+		_ = os.Remove(opts.File)
+	}
+	return made, err
+}
+
+func (s *Session) plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 	// The program creates the file with its own permissions.
 	if err := os.WriteFile(opts.File, nil, 0o600); err != nil {
 		return nil, fmt.Errorf("save the plan: %w", err)
