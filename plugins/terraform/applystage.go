@@ -159,6 +159,7 @@ func (p *plugin) saved(ctx context.Context, req *executeRequest, s *session.Sess
 		show(req, plan)
 		return nil, again(fmt.Errorf("%w: a new plan has other changes than the one that was shown", session.ErrStale))
 	}
+	warn(req, plan)
 	return plan, kept.putChanges(plan.Changes)
 }
 
@@ -182,6 +183,7 @@ func (p *plugin) rest(ctx context.Context, req *executeRequest, s *session.Sessi
 		return ready{}, err
 	}
 	if left.Changes.Empty() {
+		warn(req, left)
 		req.Log.Success("Nothing is left: the earlier attempt had applied everything")
 		return ready{}, appliedKey(s.Target.Name).Put(ctx, req.Client, true)
 	}

@@ -119,3 +119,31 @@ resource "terraform_data" "web" {
 	require.Equal(t, failed, w.run(rollback, "", good).Status, "there is no commit to return to")
 	require.Empty(t, w.savedPlans(), "after a rollback that fails")
 }
+
+func TestTheLogHasTheWarningsOfAPlan(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	change := sdktest.Change{Target: w.commit("1111111111", "{varFiles: [a.tfvars]}", map[string]string{
+		"a.tfvars": `colour = "red"`,
+		"main.tf": `
+resource "terraform_data" "web" { input = "v1" }
+check "web" {
+  assert {
+    condition     = terraform_data.web.input == "v2"
+    error_message = "It is not v2."
+  }
+}
+`})}
+	for _, stage := range []string{plan, apply} {
+		require.Equal(t, succeeded, w.run(stage, "{}", change).Status)
+	}
+	require.Contains(t, w.log(plan), "1 to create")
+	require.Contains(t, w.log(plan), "Warning: Value for undeclared variable\n\nThe root module does not declare a "+
+		"variable named \"colour\"")
+
+	w = w.next()
+	require.Equal(t, succeeded, w.run(plan, "{}", change).Status)
+	require.Contains(t, w.log(plan), "The plan has no changes")
+	require.Contains(t, w.log(plan), "Warning: Check block assertion failed")
+	require.Contains(t, w.log(plan), "It is not v2.")
+}

@@ -35,6 +35,8 @@ type Plan struct {
 	// JSON is the plan as "show -json" prints it, and holds secrets; nil for a plan without changes for
 	// PlanOptions.Known.
 	JSON []byte
+	// Warnings are those of the program that made the plan; a plan that was read has none.
+	Warnings []string
 }
 
 // PlanOptions say how a plan is made.
@@ -85,7 +87,12 @@ func (s *Session) plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 	if err == nil && made.Code == 0 && opts.Known != nil && moment == *opts.Known {
 		return &Plan{File: opts.File, Moment: moment, Changes: &change.Set{}}, nil
 	}
-	return s.ReadPlan(ctx, opts.File)
+	plan, err := s.ReadPlan(ctx, opts.File)
+	if err != nil {
+		return nil, err
+	}
+	plan.Warnings = s.runner.Warnings(made.Stdout)
+	return plan, nil
 }
 
 func (s *Session) planArgs(opts PlanOptions) []string {
