@@ -59,7 +59,7 @@ type Set struct {
 	Resources []Resource `json:"resources,omitempty"`
 	Outputs   []Output   `json:"outputs,omitempty"`
 
-	secrets []string
+	secrets, numbers []string
 }
 
 // Of returns the changes of a plan as JSON, as "show -json" prints it.
@@ -68,15 +68,16 @@ func Of(data []byte) (*Set, error) {
 	if err := json.Unmarshal(data, &plan); err != nil {
 		return nil, fmt.Errorf("read the plan as JSON: %w", err)
 	}
-	set := &Set{secrets: secretsOf(&plan)}
+	set, known := &Set{}, valuesOf(&plan)
+	set.secrets, set.numbers = secretsOf(&plan)
 	for _, r := range plan.ResourceChanges {
-		if resource, changes := resourceOf(r); changes {
+		if resource, changes := resourceOf(r, known); changes {
 			set.Resources = append(set.Resources, resource)
 		}
 	}
 	for name, o := range plan.OutputChanges {
 		if action, changes := actionOf(o.Actions); changes {
-			set.Outputs = append(set.Outputs, Output{Name: name, Action: action, Field: wholeField(name, o)})
+			set.Outputs = append(set.Outputs, Output{Name: name, Action: action, Field: wholeField(name, o, known)})
 		}
 	}
 	set.hide()
@@ -84,7 +85,7 @@ func Of(data []byte) (*Set, error) {
 	return set, nil
 }
 
-func resourceOf(r *tfjson.ResourceChange) (Resource, bool) {
+func resourceOf(r *tfjson.ResourceChange, secret values) (Resource, bool) {
 	resource := Resource{Address: r.Address, Type: r.Type, Module: r.ModuleAddress}
 	if r.Mode == tfjson.DataResourceMode || r.Change == nil {
 		return resource, false
@@ -106,7 +107,7 @@ func resourceOf(r *tfjson.ResourceChange) (Resource, bool) {
 	if r.PreviousAddress != r.Address {
 		resource.From = r.PreviousAddress
 	}
-	resource.Fields, resource.MoreFields = fieldsOf(r.Change)
+	resource.Fields, resource.MoreFields = fieldsOf(r.Change, secret)
 	resource.Reason = reasonOf(r)
 	return resource, true
 }

@@ -58,6 +58,18 @@ func TestSecretsAreHiddenInOutputAndErrors(t *testing.T) {
 	}
 }
 
+func TestTheLinesOfASecretAreHiddenOneByOne(t *testing.T) {
+	t.Parallel()
+	r, output := shell(t), &bytes.Buffer{}
+	r.Secrets = []string{"-----BEGIN-----\r\nMIIEabcd\r\nx=\r\n-----END-----\r\n", "abcd"}
+	c := script("printf 'web (local-exec): -----BEGIN-----\\nweb (local-exec): MIIEabcd\\nx=\\nabcd\\n'; exit 1")
+	c.Output, c.Changes = output, true
+	_, err := r.Run(t.Context(), c)
+	require.Error(t, err)
+	require.Equal(t, "web (local-exec): (sensitive value)\nweb (local-exec): (sensitive value)\nx=\n(sensitive value)\n",
+		output.String())
+}
+
 // A system without memory kills the program, whose last words are those of a provisioner.
 func TestAKilledProgramIsSaidToBeKilled(t *testing.T) {
 	t.Parallel()
