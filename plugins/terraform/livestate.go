@@ -41,7 +41,7 @@ func (p *plugin) GetLivestate(ctx context.Context, req *livestateRequest) (*sdk.
 	}
 	generation := p.watch.generation(req.ApplicationID)
 	before := p.watch.before(req.ApplicationID, key(req))
-	seen = &sighting{}
+	seen = &sighting{narrow: narrowed(&req.Source.App)}
 	for _, target := range req.Targets {
 		if err := p.see(ctx, req, target, before, seen); err != nil {
 			return nil, atLookTarget(req.Targets, target, err)
@@ -97,7 +97,20 @@ func (p *plugin) see(ctx context.Context, req *livestateRequest, target session.
 }
 
 // sighting is what was found at the deploy targets of an application.
-type sighting struct{ at []sightingAt }
+type sighting struct {
+	at []sightingAt
+	// narrow is why plans without changes do not say that Git and the states agree; empty when they do.
+	narrow string
+}
+
+// narrowed is that of an application.
+func narrowed(app *config.Application) string {
+	flag, where := session.Narrowing(app)
+	if flag == "" {
+		return ""
+	}
+	return where + " has " + flag + ", so that a plan does not compare all of the configuration with the state"
+}
 
 type sightingAt struct {
 	target string
@@ -149,6 +162,8 @@ func (s *sighting) livestate() *sdk.Livestate {
 	}
 	switch {
 	case len(changes) == 0:
+	case changes.empty() && s.narrow != "":
+		live.Sync = &sdk.SyncState{Status: sdk.SyncUnknown, ShortReason: s.narrow}
 	case changes.empty():
 		live.Sync = &sdk.SyncState{Status: sdk.Synced}
 	default:

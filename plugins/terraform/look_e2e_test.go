@@ -206,3 +206,21 @@ func TestTheLiveStateHasWhatAnApplyWouldDo(t *testing.T) {
 	require.Equal(t, "with the next apply, it is created", drifts["terraform_data.new"])
 	require.Contains(t, drifts["terraform_data.old"], "with the next apply, it is destroyed")
 }
+
+// A plan of a part finds nothing to do there, although other resources do not exist.
+func TestALookWithFlagsThatNarrowThePlanDoesNotClaimThatAllIsInSync(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	files := map[string]string{"main.tf": `
+resource "terraform_data" "a" { input = "1" }
+resource "terraform_data" "b" { input = "1" }
+`}
+	c := w.commit("1111111111", `{commandFlags: {plan: ["-target=terraform_data.a"]}}`, files)
+	live := w.livestate(c)
+	require.Equal(t, sdk.OutOfSync, live.Sync.Status)
+	require.Equal(t, succeeded, w.run(apply, "", sdktest.Change{Target: c}).Status)
+	live = w.livestate(c)
+	require.Equal(t, sdk.SyncUnknown, live.Sync.Status)
+	require.Equal(t, "commandFlags.plan has -target, so that a plan does not compare all of the configuration with the "+
+		"state", live.Sync.ShortReason)
+}
