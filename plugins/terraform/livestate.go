@@ -207,7 +207,27 @@ func (a *sightingAt) states() []*sdk.ResourceState {
 		}
 		states = append(states, a.planned(planned[address]))
 	}
+	judge(states)
 	return states
+}
+
+// judge makes modules unhealthy in which everything is. Modules come before what they hold.
+func judge(states []*sdk.ResourceState) {
+	below := map[string][]*sdk.ResourceState{}
+	for _, state := range slices.Backward(states) {
+		inside := below[state.ID]
+		healthy := func(one *sdk.ResourceState) bool { return one.Health == sdk.Healthy }
+		if len(inside) > 0 && !slices.ContainsFunc(inside, healthy) {
+			state.Health, state.HealthDescription = sdk.Unhealthy, inside[0].HealthDescription
+			other := func(one *sdk.ResourceState) bool { return one.HealthDescription != state.HealthDescription }
+			if slices.ContainsFunc(inside, other) {
+				state.HealthDescription = "all that it has is unhealthy"
+			}
+		}
+		for _, parent := range state.ParentIDs {
+			below[parent] = append(below[parent], state)
+		}
+	}
 }
 
 // planned is a resource that the state does not have.
@@ -293,8 +313,20 @@ func (a *sightingAt) drift(r change.Resource) sdk.ResourceDrift {
 			drift.MoreFields++
 			continue
 		}
-		drift.Fields = append(drift.Fields, sdk.FieldDrift{Path: f.Path, Git: f.After, Live: f.Before,
-			Applied: f.After, Change: sdk.ChangeLive, Secret: f.Secret})
+		drift.Fields = append(drift.Fields, driftOf(f))
+	}
+	return drift
+}
+
+// driftOf says that someone has changed a field only where the plan knows that.
+func driftOf(f change.Field) sdk.FieldDrift {
+	drift := sdk.FieldDrift{Path: f.Path, Git: f.After, Live: f.Before, Applied: f.Applied, Secret: f.Secret}
+	switch f.Applied {
+	case "":
+	case f.After:
+		drift.Change = sdk.ChangeLive
+	default:
+		drift.Change = sdk.ChangeBoth
 	}
 	return drift
 }

@@ -34,6 +34,8 @@ type Field struct {
 	Forces bool `json:"forces,omitempty"`
 	// Secret says that the values are sensitive; they differ nevertheless.
 	Secret bool `json:"secret,omitempty"`
+	// Applied is the value that was applied last, where the plan says that someone has changed it since; else empty.
+	Applied string `json:"-"`
 }
 
 // sides are the values of one place in a change.

@@ -63,6 +63,7 @@ func (f *Field) hide(secrets []string) {
 		inner := string(escaped[1 : len(escaped)-1])
 		f.Before = strings.ReplaceAll(f.Before, inner, sensitive)
 		f.After = strings.ReplaceAll(f.After, inner, sensitive)
+		f.Applied = strings.ReplaceAll(f.Applied, inner, sensitive)
 	}
-	f.Before, f.After = cut(f.Before), cut(f.After)
+	f.Before, f.After, f.Applied = cut(f.Before), cut(f.After), cut(f.Applied)
 }

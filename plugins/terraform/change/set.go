@@ -70,8 +70,10 @@ func Of(data []byte) (*Set, error) {
 	}
 	set, known := &Set{}, valuesOf(&plan)
 	set.secrets, set.numbers = secretsOf(&plan)
+	drifted := driftedOf(&plan, known)
 	for _, r := range plan.ResourceChanges {
 		if resource, changes := resourceOf(r, known); changes {
+			drifted.put(&resource)
 			set.Resources = append(set.Resources, resource)
 		}
 	}
