@@ -199,7 +199,12 @@ func (p *plugin) rest(ctx context.Context, req *executeRequest, s *session.Sessi
 		return ready{}, again(fmt.Errorf("%w: %w", session.ErrStale, err))
 	}
 	// A resource whose creation was interrupted is replaced: no one misses it.
-	return ready{s, left, left.Changes.Without(before.Only(change.Create))}, nil
+	retried := left.Changes.Retried(before)
+	if list := retried.Destroyed(); len(list) > 0 {
+		req.Log.Infof("Replaced without an approval, because this deployment has begun to create it and its creation "+
+			"had failed: %s", listed(list))
+	}
+	return ready{s, left, left.Changes.Without(retried)}, nil
 }
 
 // applyAt applies a plan at one deploy target.

@@ -63,6 +63,23 @@ func TestAnApplyThatAUserRunsOnceMoreAppliesWhatIsLeftOfThePlan(t *testing.T) {
 	require.Equal(t, 2, w.counted())
 }
 
+// What a failed creation has left is replaced without an approval, and the log says why.
+func TestAnApplyThatIsRunOnceMoreReplacesWhatItHasFailedToCreate(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	first := sdktest.Change{Target: w.commit("1111111111", "{}", map[string]string{"main.tf": `
+resource "terraform_data" "web" {
+  provisioner "local-exec" { command = "echo x >> COUNT; test $(wc -l < COUNT) -gt 1" }
+}`})}
+	require.Equal(t, succeeded, w.run(plan, "{}", first).Status)
+	require.Equal(t, failed, w.run(apply, "{}", first).Status)
+	again := func(e *sdktest.Execution) { e.Attempt, e.Run = 1, 1 }
+	require.Equal(t, succeeded, w.run(apply, "{}", first, again).Status)
+	require.Contains(t, w.log(apply), "Replaced without an approval, because this deployment has begun to create it and "+
+		"its creation had failed: terraform_data.web")
+	require.Equal(t, 2, w.counted())
+}
+
 func TestADeploymentEndsWhereNothingChanges(t *testing.T) {
 	t.Parallel()
 	w := start(t)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"testing"
 
+	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/stretchr/testify/require"
 )
 
@@ -52,6 +53,12 @@ func TestWhatIsLeftHasToBePartOfWhatWasShown(t *testing.T) {
 	require.EqualError(t, (&Set{Resources: []Resource{{Address: "c", Action: Destroy}}}).Within(shown),
 		"destroy of c was not in the plan that was shown")
 	require.Equal(t, []string{"b"}, shown.Without(shown.Only(Create)).Destroyed())
+	tainted := reasons[tfjson.ActionReasonReplaceBecauseTainted]
+	left := &Set{Resources: []Resource{{Address: "a", Action: Replace, Reason: tainted},
+		{Address: "b", Action: Replace, Reason: tainted}}}
+	require.Equal(t, []string{"a"}, left.Retried(shown).Destroyed(), "b was there before")
+	left.Resources[0].Reason = "input cannot be changed in place"
+	require.Empty(t, left.Retried(shown).Destroyed(), "a was created")
 }
 
 func TestTheDigestDependsOnTheChangesAlone(t *testing.T) {
