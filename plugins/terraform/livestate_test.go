@@ -90,8 +90,8 @@ func TestAModuleInWhichEverythingIsUnhealthyIsUnhealthy(t *testing.T) {
 			{"address": "module.some.x.old", "mode": "managed", "type": "x", "name": "old"}]},
 		{"address": "module.bad", "resources": [
 			{"address": "module.bad.x.old", "mode": "managed", "type": "x", "name": "old", "tainted": true}]}]}`,
-		created("module.some", "x", "new"), created("module.bad", "x", "new"), created("module.new.module.in", "x", "a"),
-		created("module.new.module.in", "x", "b")))
+		created("module.some", "x", "new"), created("module.bad", "x", "new"),
+		created("module.new.module.in", "x", "a"), created("module.new.module.in", "x", "b")))
 	said := map[string]string{}
 	for _, state := range at.states() {
 		if state.Type == resource.Module {

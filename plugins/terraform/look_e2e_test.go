@@ -221,6 +221,6 @@ resource "terraform_data" "b" { input = "1" }
 	require.Equal(t, succeeded, w.run(apply, "", sdktest.Change{Target: c}).Status)
 	live = w.livestate(c)
 	require.Equal(t, sdk.SyncUnknown, live.Sync.Status)
-	require.Equal(t, "commandFlags.plan has -target, so that a plan does not compare all of the configuration with the "+
-		"state", live.Sync.ShortReason)
+	require.Equal(t, "commandFlags.plan has -target, so that a plan does not compare all of the configuration with "+
+		"the state", live.Sync.ShortReason)
 }

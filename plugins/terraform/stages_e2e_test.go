@@ -75,8 +75,8 @@ resource "terraform_data" "web" {
 	require.Equal(t, failed, w.run(apply, "{}", first).Status)
 	again := func(e *sdktest.Execution) { e.Attempt, e.Run = 1, 1 }
 	require.Equal(t, succeeded, w.run(apply, "{}", first, again).Status)
-	require.Contains(t, w.log(apply), "Replaced without an approval, because this deployment has begun to create it and "+
-		"its creation had failed: terraform_data.web")
+	require.Contains(t, w.log(apply), "Replaced without an approval, because this deployment has begun to create it "+
+		"and its creation had failed: terraform_data.web")
 	require.Equal(t, 2, w.counted())
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,7 +51,7 @@ func (p *plugin) dropPlans(ctx context.Context, req *executeRequest, result sdk.
 func (p *plugin) sweep() error {
 	dir := filepath.Join(p.workDir, plansName)
 	deployments, err := os.ReadDir(dir)
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a user may empty a cache at any time
 		return fmt.Errorf("read the folder of saved plans: %w", err)
 	}
 	for _, deployment := range deployments {

@@ -52,4 +52,7 @@ func TestAStartDeletesOldPlansAndNothingElse(t *testing.T) {
 	require.NoError(t, os.Chtimes(filepath.Join(p.workDir, "plans/ancient"), time.Time{}, time.Now().Add(-2*day)))
 	require.NoError(t, p.sweep())
 	require.NoDirExists(t, filepath.Join(p.workDir, "plans/ancient"))
+
+	require.NoError(t, os.RemoveAll(p.workDir))
+	require.NoError(t, p.sweep(), "a cache that a user has emptied")
 }

@@ -81,8 +81,8 @@ func TestAPlanOfAnUnknownFormatIsRefused(t *testing.T) {
 // A resource hands on what it is given without a mark: a number, and a text that is too short to be looked for.
 func TestShortTextsAndNumbersAreHiddenAsWholeValues(t *testing.T) {
 	t.Parallel()
-	set, err := Of([]byte(`{"format_version": "1.2", "resource_changes": [{"address": "x.a", "mode": "managed", "type": "x",
-		"change": {"actions": ["update"],
+	set, err := Of([]byte(`{"format_version": "1.2", "resource_changes": [{"address": "x.a", "mode": "managed",
+		"type": "x", "change": {"actions": ["update"],
 			"before": {"input": {"n": 47117777, "pin": "ab", "name": "cabin"},
 				"output": {"n": 47117777, "pin": "ab", "name": "cabin", "list": [47117777, 5]}, "port": 47},
 			"after": {"input": {"n": 47118888, "pin": "yz", "name": "cabin"},

@@ -66,8 +66,8 @@ func TestTheLinesOfASecretAreHiddenOneByOne(t *testing.T) {
 	c.Output, c.Changes = output, true
 	_, err := r.Run(t.Context(), c)
 	require.Error(t, err)
-	require.Equal(t, "web (local-exec): (sensitive value)\nweb (local-exec): (sensitive value)\nx=\n(sensitive value)\n",
-		output.String())
+	require.Equal(t, "web (local-exec): (sensitive value)\nweb (local-exec): (sensitive value)\nx=\n"+
+		"(sensitive value)\n", output.String())
 }
 
 // A system without memory kills the program, whose last words are those of a provisioner.

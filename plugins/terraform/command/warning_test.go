@@ -39,8 +39,8 @@ Saved the plan to: x.tfplan
 `
 	r := &Runner{Secrets: []string{"hunter22"}}
 	want := []string{
-		"Warning: Deprecated attribute\n\n  on main.tf line 4, in output \"x\":\n   4:   value = (sensitive value)\n\n" +
-			"The attribute is deprecated.",
+		"Warning: Deprecated attribute\n\n  on main.tf line 4, in output \"x\":\n   4:   value = (sensitive " +
+			"value)\n\nThe attribute is deprecated.",
 		"Warning: Resource targeting is in effect\n\nYou are creating a plan with -target.\n\nNot for routine use.",
 	}
 	require.Equal(t, want, r.Warnings([]byte(output)))

@@ -21,7 +21,8 @@ func TestFlagsThatNarrowAPlanAreFoundWhereverTheyAre(t *testing.T) {
 			Apply: []string{"-target=x"}}}},
 		{config.Application{CommandFlags: config.Flags{Plan: []string{"-lock=true", "--target=x.y"}}}, "-target",
 			"commandFlags.plan"},
-		{config.Application{CommandFlags: config.Flags{Shared: []string{"-destroy"}}}, "-destroy", "commandFlags.shared"},
+		{config.Application{CommandFlags: config.Flags{Shared: []string{"-destroy"}}}, "-destroy",
+			"commandFlags.shared"},
 		{config.Application{CommandEnvs: config.Environments{Plan: []string{"A=-destroy",
 			"TF_CLI_ARGS_plan=-no-color -refresh-only"}}}, "-refresh-only", "commandEnvs.plan"},
 	} {
