@@ -76,6 +76,23 @@ func TestWhatDestroysWaitsForAnApproval(t *testing.T) {
 	require.True(t, waiting(sdk.WaitingNo)())
 }
 
+// Plans hold secrets, so that old ones are deleted; a decision may take longer.
+func TestAPlanThatIsDeletedWhileAUserDecidesIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	w, change := deployed(t, "{}")
+	ended := make(chan sdktest.Outcome, 1)
+	go func() { ended <- w.run(apply, "{}", change) }()
+	id := sdktest.StageID(apply)
+	t.Cleanup(func() { w.Piped.Approve(id, "ann") })
+	w.Piped.WaitLog(t, id, "Waiting for approval")
+	require.NoError(t, os.RemoveAll(filepath.Join(w.dir, plansName)))
+	require.NoError(t, os.MkdirAll(filepath.Join(w.dir, plansName, sdktest.DeploymentID), 0o700))
+	w.Piped.Approve(id, "ann")
+	require.Equal(t, succeeded, (<-ended).Status)
+	require.Contains(t, w.log(apply), "was deleted meanwhile, so it is made again")
+	require.Equal(t, 2, w.counted())
+}
+
 func TestWhatMayNeverBeDestroyedIsRefused(t *testing.T) {
 	t.Parallel()
 	w, change := deployed(t, "{allowDestroy: never}")
