@@ -210,8 +210,8 @@ func TestAUserSeesTheDriftOfTerraformAtOnce(t *testing.T) {
 	require.Equal(t, as+1, w.counted("look"), "one look for the key")
 	ui.presses("t")
 	ui.sees(`≠ with the next apply, it is changed in place`)
-	ui.sees(`input +of Git +by hand +of Git`)
-	ui.sees(`live was changed: Git and last applied agree`)
+	ui.sees(`input +of Git +by hand`)
+	ui.sees(`Git and live differ`) // who has changed the state, or what Git reads, is not known
 	ui.sees(`- input: by hand`)
 	ui.sees(`\+ input: of Git`)
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"time"
 
 	"github.com/pipedeck/pipedeck/plugins/sdk"
@@ -151,15 +152,25 @@ func (p *plugin) saved(ctx context.Context, req *executeRequest, s *session.Sess
 		return nil, err
 	}
 	req.Log.Info("The plan that was shown is not on this machine, so it is made again")
-	plan, err := s.Plan(ctx, session.PlanOptions{File: kept.plan()})
+	plan, err := remade(ctx, req, s, kept.plan(), saved.Digest)
 	if err != nil {
 		return nil, err
 	}
-	if plan.Changes.Digest() != saved.Digest {
+	return plan, kept.putChanges(plan.Changes)
+}
+
+// remade makes a plan again, and refuses it when it has other changes than the one that was shown.
+func remade(ctx context.Context, req *executeRequest, s *session.Session, file, digest string) (*session.Plan, error) {
+	plan, err := s.Plan(ctx, session.PlanOptions{File: file})
+	if err != nil {
+		return nil, err
+	}
+	if plan.Changes.Digest() != digest {
 		show(req, plan)
 		return nil, again(fmt.Errorf("%w: a new plan has other changes than the one that was shown", session.ErrStale))
 	}
-	return plan, kept.putChanges(plan.Changes)
+	warn(req, plan)
+	return plan, nil
 }
 
 // again says what to do about a plan that is refused.
@@ -182,6 +193,7 @@ func (p *plugin) rest(ctx context.Context, req *executeRequest, s *session.Sessi
 		return ready{}, err
 	}
 	if left.Changes.Empty() {
+		warn(req, left)
 		req.Log.Success("Nothing is left: the earlier attempt had applied everything")
 		return ready{}, appliedKey(s.Target.Name).Put(ctx, req.Client, true)
 	}
@@ -197,7 +209,12 @@ func (p *plugin) rest(ctx context.Context, req *executeRequest, s *session.Sessi
 		return ready{}, again(fmt.Errorf("%w: %w", session.ErrStale, err))
 	}
 	// A resource whose creation was interrupted is replaced: no one misses it.
-	return ready{s, left, left.Changes.Without(before.Only(change.Create))}, nil
+	retried := left.Changes.Retried(before)
+	if list := retried.Destroyed(); len(list) > 0 {
+		req.Log.Infof("Replaced without an approval, because this deployment has begun to create it and its creation "+
+			"had failed: %s", listed(list))
+	}
+	return ready{s, left, left.Changes.Without(retried)}, nil
 }
 
 // applyAt applies a plan at one deploy target.
@@ -222,11 +239,6 @@ func (p *plugin) applyAt(ctx context.Context, req *executeRequest, found ready) 
 		}
 		return err
 	}
-	kept, err := p.files(req.Deployment.ID, name)
-	if err != nil {
-		return err
-	}
-	kept.remove()
 	return appliedKey(name).Put(ctx, req.Client, true)
 }
 
@@ -268,8 +280,16 @@ func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), noteLimit)
 }
 
-// run applies a plan and shows what the program writes.
+// run applies a plan and shows what the program writes. A plan that was deleted while the stage has waited for an
+// approval, because it is old, is made again.
 func (p *plugin) run(ctx context.Context, req *executeRequest, found ready) error {
+	if _, err := os.Stat(found.plan.File); errors.Is(err, fs.ErrNotExist) {
+		req.Log.Info("The plan that was shown was deleted meanwhile, so it is made again")
+		digest := found.plan.Changes.Digest()
+		if found.plan, err = remade(ctx, req, found.session, found.plan.File, digest); err != nil {
+			return fmt.Errorf("%w: %w", command.ErrNotBegun, err)
+		}
+	}
 	output := req.Log.Lines()
 	defer func() { _ = output.Close() }()
 	defer p.watch.mark(req.Deployment.Application.ID)

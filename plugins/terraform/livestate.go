@@ -41,7 +41,7 @@ func (p *plugin) GetLivestate(ctx context.Context, req *livestateRequest) (*sdk.
 	}
 	generation := p.watch.generation(req.ApplicationID)
 	before := p.watch.before(req.ApplicationID, key(req))
-	seen = &sighting{}
+	seen = &sighting{narrow: narrowed(&req.Source.App)}
 	for _, target := range req.Targets {
 		if err := p.see(ctx, req, target, before, seen); err != nil {
 			return nil, atLookTarget(req.Targets, target, err)
@@ -97,7 +97,20 @@ func (p *plugin) see(ctx context.Context, req *livestateRequest, target session.
 }
 
 // sighting is what was found at the deploy targets of an application.
-type sighting struct{ at []sightingAt }
+type sighting struct {
+	at []sightingAt
+	// narrow is why plans without changes do not say that Git and the states agree; empty when they do.
+	narrow string
+}
+
+// narrowed is that of an application.
+func narrowed(app *config.Application) string {
+	flag, where := session.Narrowing(app)
+	if flag == "" {
+		return ""
+	}
+	return where + " has " + flag + ", so that a plan does not compare all of the configuration with the state"
+}
 
 type sightingAt struct {
 	target string
@@ -149,6 +162,8 @@ func (s *sighting) livestate() *sdk.Livestate {
 	}
 	switch {
 	case len(changes) == 0:
+	case changes.empty() && s.narrow != "":
+		live.Sync = &sdk.SyncState{Status: sdk.SyncUnknown, ShortReason: s.narrow}
 	case changes.empty():
 		live.Sync = &sdk.SyncState{Status: sdk.Synced}
 	default:
@@ -192,7 +207,27 @@ func (a *sightingAt) states() []*sdk.ResourceState {
 		}
 		states = append(states, a.planned(planned[address]))
 	}
+	judge(states)
 	return states
+}
+
+// judge makes modules unhealthy in which everything is. Modules come before what they hold.
+func judge(states []*sdk.ResourceState) {
+	below := map[string][]*sdk.ResourceState{}
+	for _, state := range slices.Backward(states) {
+		inside := below[state.ID]
+		healthy := func(one *sdk.ResourceState) bool { return one.Health == sdk.Healthy }
+		if len(inside) > 0 && !slices.ContainsFunc(inside, healthy) {
+			state.Health, state.HealthDescription = sdk.Unhealthy, inside[0].HealthDescription
+			other := func(one *sdk.ResourceState) bool { return one.HealthDescription != state.HealthDescription }
+			if slices.ContainsFunc(inside, other) {
+				state.HealthDescription = "all that it has is unhealthy"
+			}
+		}
+		for _, parent := range state.ParentIDs {
+			below[parent] = append(below[parent], state)
+		}
+	}
 }
 
 // planned is a resource that the state does not have.
@@ -278,8 +313,20 @@ func (a *sightingAt) drift(r change.Resource) sdk.ResourceDrift {
 			drift.MoreFields++
 			continue
 		}
-		drift.Fields = append(drift.Fields, sdk.FieldDrift{Path: f.Path, Git: f.After, Live: f.Before,
-			Applied: f.After, Change: sdk.ChangeLive, Secret: f.Secret})
+		drift.Fields = append(drift.Fields, driftOf(f))
+	}
+	return drift
+}
+
+// driftOf says that someone has changed a field only where the plan knows that.
+func driftOf(f change.Field) sdk.FieldDrift {
+	drift := sdk.FieldDrift{Path: f.Path, Git: f.After, Live: f.Before, Applied: f.Applied, Secret: f.Secret}
+	switch f.Applied {
+	case "":
+	case f.After:
+		drift.Change = sdk.ChangeLive
+	default:
+		drift.Change = sdk.ChangeBoth
 	}
 	return drift
 }

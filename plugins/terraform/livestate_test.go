@@ -82,3 +82,40 @@ func TestNoDriftIsOfAResourceThatTheLiveStateLeavesOut(t *testing.T) {
 	require.Len(t, drifts, 1)
 	require.Equal(t, "here/x.y7", drifts[0].ResourceID)
 }
+
+func TestAModuleInWhichEverythingIsUnhealthyIsUnhealthy(t *testing.T) {
+	t.Parallel()
+	at := sightingOf(t, planOf(`{"child_modules": [
+		{"address": "module.some", "resources": [
+			{"address": "module.some.x.old", "mode": "managed", "type": "x", "name": "old"}]},
+		{"address": "module.bad", "resources": [
+			{"address": "module.bad.x.old", "mode": "managed", "type": "x", "name": "old", "tainted": true}]}]}`,
+		created("module.some", "x", "new"), created("module.bad", "x", "new"),
+		created("module.new.module.in", "x", "a"), created("module.new.module.in", "x", "b")))
+	said := map[string]string{}
+	for _, state := range at.states() {
+		if state.Type == resource.Module {
+			said[state.Name] = fmt.Sprint(state.Health == sdk.Unhealthy, " ", state.HealthDescription)
+		}
+	}
+	const missing = "true is missing in the state"
+	require.Equal(t, map[string]string{"module.some": "false ", "module.bad": "true all that it has is unhealthy",
+		"module.new": missing, "module.new.module.in": missing}, said)
+}
+
+// Only a plan that has found a change since the last apply knows that someone has changed the resource.
+func TestADriftSaysWhoHasChangedAFieldOnlyWhereThatIsKnown(t *testing.T) {
+	t.Parallel()
+	const head = `{"address": "x.a", "mode": "managed", "type": "x", "name": "a", "change": {"actions": ["update"], `
+	at := sightingOf(t, `{"format_version": "1.2", "resource_drift": [`+head+`
+			"before": {"size": 1, "both": "a", "same": "s"}, "after": {"size": 2, "both": "b", "same": "s"}}}],
+		"resource_changes": [`+head+`
+			"before": {"size": 2, "both": "b", "file": "old", "output": "old"},
+			"after": {"size": 1, "both": "c", "file": "new"}, "after_unknown": {"output": true}}}]}`)
+	require.Equal(t, []sdk.FieldDrift{
+		{Path: "both", Git: `"c"`, Live: `"b"`, Applied: `"a"`, Change: sdk.ChangeBoth},
+		{Path: "file", Git: `"new"`, Live: `"old"`},
+		{Path: "output", Git: "(known after apply)", Live: `"old"`},
+		{Path: "size", Git: "1", Live: "2", Applied: "1", Change: sdk.ChangeLive},
+	}, at.drift(at.changes.Resources[0]).Fields)
+}

@@ -51,7 +51,7 @@ type look struct {
 
 // look makes a plan, without taking the lock of the state.
 func (p *plugin) look(ctx context.Context, l look, read func(*session.Plan) error) error {
-	dir := filepath.Join(p.workDir, "data", l.use, url.PathEscape(l.applicationID), url.PathEscape(l.target.Name))
+	dir := filepath.Join(p.workDir, dataName, l.use, url.PathEscape(l.applicationID), url.PathEscape(l.target.Name))
 	defer p.folders.take(dir)()
 	place := session.Place{ApplicationID: l.applicationID, Source: l.source, Target: l.target, Config: p.config,
 		Programs: p.programs, WorkDir: p.workDir, DataDir: dir}
@@ -60,7 +60,7 @@ func (p *plugin) look(ctx context.Context, l look, read func(*session.Plan) erro
 		if err != nil {
 			return err
 		}
-		plan, err := s.Plan(ctx, session.PlanOptions{File: filepath.Join(dir, "look.tfplan"), Unlocked: true,
+		plan, err := s.Plan(ctx, session.PlanOptions{File: filepath.Join(dir, lookName), Unlocked: true,
 			Known: l.known})
 		if err != nil && !again && wantsInit(err) {
 			s.Forget()

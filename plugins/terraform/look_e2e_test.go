@@ -164,8 +164,8 @@ func TestALookIsKeptUntilAStageChangesSomething(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, drifts, 2)
 	require.Equal(t, "here/terraform_data.settings", drifts[0].ResourceID)
-	require.Equal(t, sdk.FieldDrift{Path: "input", Git: `"v1"`, Live: `"by hand"`, Applied: `"v1"`,
-		Change: sdk.ChangeLive}, drifts[0].Fields[0])
+	require.Equal(t, sdk.FieldDrift{Path: "input", Git: `"v1"`, Live: `"by hand"`}, drifts[0].Fields[0],
+		"the state does not say who has changed it")
 	require.Equal(t, ready, w.ready(), "nothing is initialised again")
 
 	again := sdktest.Change{Running: c, Target: c}
@@ -205,4 +205,22 @@ func TestTheLiveStateHasWhatAnApplyWouldDo(t *testing.T) {
 	require.Equal(t, "with the next apply, it is changed in place", drifts["terraform_data.kept"])
 	require.Equal(t, "with the next apply, it is created", drifts["terraform_data.new"])
 	require.Contains(t, drifts["terraform_data.old"], "with the next apply, it is destroyed")
+}
+
+// A plan of a part finds nothing to do there, although other resources do not exist.
+func TestALookWithFlagsThatNarrowThePlanDoesNotClaimThatAllIsInSync(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	files := map[string]string{"main.tf": `
+resource "terraform_data" "a" { input = "1" }
+resource "terraform_data" "b" { input = "1" }
+`}
+	c := w.commit("1111111111", `{commandFlags: {plan: ["-target=terraform_data.a"]}}`, files)
+	live := w.livestate(c)
+	require.Equal(t, sdk.OutOfSync, live.Sync.Status)
+	require.Equal(t, succeeded, w.run(apply, "", sdktest.Change{Target: c}).Status)
+	live = w.livestate(c)
+	require.Equal(t, sdk.SyncUnknown, live.Sync.Status)
+	require.Equal(t, "commandFlags.plan has -target, so that a plan does not compare all of the configuration with "+
+		"the state", live.Sync.ShortReason)
 }

@@ -76,6 +76,23 @@ func TestWhatDestroysWaitsForAnApproval(t *testing.T) {
 	require.True(t, waiting(sdk.WaitingNo)())
 }
 
+// Plans hold secrets, so that old ones are deleted; a decision may take longer.
+func TestAPlanThatIsDeletedWhileAUserDecidesIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	w, change := deployed(t, "{}")
+	ended := make(chan sdktest.Outcome, 1)
+	go func() { ended <- w.run(apply, "{}", change) }()
+	id := sdktest.StageID(apply)
+	t.Cleanup(func() { w.Piped.Approve(id, "ann") })
+	w.Piped.WaitLog(t, id, "Waiting for approval")
+	require.NoError(t, os.RemoveAll(filepath.Join(w.dir, plansName)))
+	require.NoError(t, os.MkdirAll(filepath.Join(w.dir, plansName, sdktest.DeploymentID), 0o700))
+	w.Piped.Approve(id, "ann")
+	require.Equal(t, succeeded, (<-ended).Status)
+	require.Contains(t, w.log(apply), "was deleted meanwhile, so it is made again")
+	require.Equal(t, 2, w.counted())
+}
+
 func TestWhatMayNeverBeDestroyedIsRefused(t *testing.T) {
 	t.Parallel()
 	w, change := deployed(t, "{allowDestroy: never}")
@@ -224,20 +241,27 @@ func TestAVersionThatIsNotInstalledIsDownloaded(t *testing.T) {
 // provisioner does.
 func TestSensitiveValuesAreNowhere(t *testing.T) {
 	t.Parallel()
-	const secret = "correct-horse-battery"
+	const secret, line, number = "correct-horse-battery", "staple-of-the-key", "47117777"
 	w := start(t)
-	change := sdktest.Change{Target: w.commit("1111111111", `{vars: ["password=`+secret+`"]}`, map[string]string{
+	change := sdktest.Change{Target: w.commit("1111111111", `{vars: ["password=`+secret+`", "pin=`+number+`"],
+      commandEnvs: {shared: ["TF_VAR_key=begin-of-the-key\n`+line+`"]}}`, map[string]string{
 		"main.tf": `
 variable "password" { sensitive = true }
+variable "key" { sensitive = true }
+variable "pin" {
+  type      = number
+  sensitive = true
+}
 resource "terraform_data" "user" {
-  input = { password = var.password, name = "ann" }
+  input = { password = var.password, name = "ann", pin = var.pin }
 }
 resource "terraform_data" "noisy" {
-  provisioner "local-exec" { command = "echo loud: $(cat file); exit 1" }
+  provisioner "local-exec" { command = "echo loud: $(cat file); cat key; exit 1" }
   depends_on = [terraform_data.user]
 }
 output "name" { value = terraform_data.user.output.name }
-`, "file": secret})}
+output "all" { value = terraform_data.user.output }
+`, "file": secret, "key": line + "\n"})}
 	require.Equal(t, succeeded, w.run(plan, "{}", change).Status)
 	require.Equal(t, failed, w.run(apply, "{}", change).Status)
 	require.Contains(t, w.log(apply), "loud: (sensitive value)")
@@ -254,7 +278,9 @@ output "name" { value = terraform_data.user.output.name }
 	for _, r := range live.Resources {
 		shown = append(shown, fmt.Sprintf("%+v", *r))
 	}
-	require.NotContains(t, strings.Join(shown, "\n"), secret)
+	for _, hidden := range []string{secret, line, number} {
+		require.NotContains(t, strings.Join(shown, "\n"), hidden)
+	}
 	// The changes of a plan are in a file, without the secret; plans are for their owner alone.
 	err = filepath.WalkDir(filepath.Join(w.dir, "plans"), func(path string, entry os.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {

@@ -24,6 +24,9 @@ func (p *plugin) plan(ctx context.Context, req *executeRequest) (sdk.Result, err
 	if err != nil {
 		return sdk.Failure, err
 	}
+	if err := p.sweep(); err != nil {
+		return sdk.Failure, err
+	}
 	var mu sync.Mutex
 	changes, waits := summaries{}, newLockWaits(req)
 	err = sdk.ForEachTarget(ctx, req, maxAtOnce, func(ctx context.Context, target session.Target) error {
@@ -122,11 +125,19 @@ func (p *plugin) planIn(ctx context.Context, req *executeRequest, s *session.Ses
 		Sum: made.Sum, Digest: made.Changes.Digest()})
 }
 
-// show writes a plan to the log.
+// show writes a plan to the log, after what the program warns of.
 func show(req *executeRequest, made *session.Plan) {
+	warn(req, made)
 	if made.Changes.Empty() {
 		req.Log.Success("The plan has no changes")
 		return
 	}
 	req.Log.Infof("The plan: %s\n%s", made.Changes.Summary(), made.Changes.Diff())
+}
+
+// warn writes the warnings of a plan to the log.
+func warn(req *executeRequest, made *session.Plan) {
+	for _, warning := range made.Warnings {
+		req.Log.Info(warning)
+	}
 }

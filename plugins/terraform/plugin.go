@@ -51,20 +51,20 @@ func (p *plugin) Start(_ context.Context, env *sdk.Env[config.Plugin, config.Tar
 		}
 		p.workDir = filepath.Join(cache, "pipedeck", "terraform")
 	}
-	for _, name := range []string{"plans", "providers"} {
+	for _, name := range []string{plansName, "providers"} {
 		if err := os.MkdirAll(filepath.Join(p.workDir, name), 0o700); err != nil {
 			return fmt.Errorf("create the folder for %s: %w", name, err)
 		}
 	}
 	p.programs = session.NewPrograms(filepath.Join(p.workDir, "programs"))
 	p.watch.start(p.config.DriftInterval.Std())
-	return sweep(filepath.Join(p.workDir, "plans"))
+	return p.sweep()
 }
 
 // Close ends what Start began, and deletes plans that have grown old meanwhile.
 func (p *plugin) Close() error {
 	p.watch.close()
-	return sweep(filepath.Join(p.workDir, "plans"))
+	return p.sweep()
 }
 
 // Stages names all three.
@@ -151,8 +151,14 @@ func (*plugin) BuildQuickSyncStages(_ context.Context, req *sdk.QuickSyncRequest
 	return stages, nil
 }
 
-// ExecuteStage runs a stage.
+// ExecuteStage runs a stage, and deletes the plans that it leaves behind.
 func (p *plugin) ExecuteStage(ctx context.Context, req *executeRequest) (sdk.Result, error) {
+	result, err := p.execute(ctx, req)
+	p.dropPlans(ctx, req, result)
+	return result, err
+}
+
+func (p *plugin) execute(ctx context.Context, req *executeRequest) (sdk.Result, error) {
 	switch req.Stage.Name {
 	case config.StagePlan:
 		return p.plan(ctx, req)

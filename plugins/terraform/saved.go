@@ -11,15 +11,11 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/plugins/terraform/change"
 	"github.com/pipedeck/pipedeck/plugins/terraform/session"
 )
-
-// keepPlans is how long the plans of a deployment are kept: no deployment takes longer.
-const keepPlans = 14 * 24 * time.Hour
 
 // shown is what a deployment remembers of a plan that users have seen. The plan itself stays on this machine, because
 // it holds secrets.
@@ -49,20 +45,25 @@ func appliedKey(target string) sdk.StageKey[bool] { return sdk.StageKey[bool]("a
 type files struct{ base string }
 
 func (p *plugin) files(deploymentID, target string) (files, error) {
-	dir := filepath.Join(p.workDir, "plans", url.PathEscape(deploymentID))
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	f := p.filesOf(deploymentID, target)
+	if err := os.MkdirAll(filepath.Dir(f.base), 0o700); err != nil {
 		return files{}, fmt.Errorf("create the folder of saved plans: %w", err)
 	}
-	return files{filepath.Join(dir, url.PathEscape(target))}, nil
+	return f, nil
+}
+
+// filesOf is files without their folder, which may not exist.
+func (p *plugin) filesOf(deploymentID, target string) files {
+	return files{filepath.Join(p.workDir, plansName, url.PathEscape(deploymentID), url.PathEscape(target))}
 }
 
 // plan is the plan that is shown, rest the one of a stage that goes on, back that of a rollback.
-func (f files) plan() string    { return f.base + ".tfplan" }
-func (f files) rest() string    { return f.base + ".rest.tfplan" }
-func (f files) back() string    { return f.base + ".back.tfplan" }
-func (f files) changes() string { return f.base + ".json" }
+func (f files) plan() string    { return f.base + planEnd }
+func (f files) rest() string    { return f.base + ".rest" + planEnd }
+func (f files) back() string    { return f.base + ".back" + planEnd }
+func (f files) changes() string { return f.base + changesEnd }
 
-// remove deletes plans that no stage needs any more, but not what the plan had.
+// remove deletes plans that no stage needs any more, but not what the plan had, which a rollback reads.
 func (f files) remove() {
 	for _, path := range []string{f.plan(), f.rest(), f.back()} {
 		_ = os.Remove(path) // what is left goes with the next sweep
@@ -92,19 +93,4 @@ func (f files) getChanges() (*change.Set, error) {
 		return nil, fmt.Errorf("read %s: %w", f.changes(), err)
 	}
 	return set, nil
-}
-
-// sweep deletes the plans of old deployments.
-func sweep(dir string) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return fmt.Errorf("read the folder of saved plans: %w", err)
-	}
-	for _, entry := range entries {
-		info, err := entry.Info()
-		if err == nil && time.Since(info.ModTime()) > keepPlans {
-			_ = os.RemoveAll(filepath.Join(dir, entry.Name())) // tried again at the next start
-		}
-	}
-	return nil
 }

@@ -117,6 +117,23 @@ app.pipecd.yaml:18:45: spec.plugins.kubernetes.input.aNewKey: unknown key "aNewK
 		`app.pipecd.yaml:19:17: spec.plugins.terraform.input: input is a key of PipeCD v0 and is not read`)
 }
 
+func TestTextsThatTerraformRefusesHaveTheirPlaces(t *testing.T) {
+	t.Parallel()
+	report := check(&options.Checker{Catalogue: catalogue(t)}, pipeline("{name: TERRAFORM_PLAN}")+`  plugins:
+    terraform:
+      workspace: a b
+      terraformVersion: latest
+      commandFlags: {plan: [-lock=true, -out=x]}
+`)
+	require.Equal(t, strings.TrimSpace(`
+app.pipecd.yaml:10:18: spec.plugins.terraform.workspace: "a b" is not allowed here: `+
+		`want a name of letters, digits and - _ . without spaces and slashes
+app.pipecd.yaml:11:25: spec.plugins.terraform.terraformVersion: "latest" is not allowed here: `+
+		`want a version such as 1.8.0, or a constraint such as ">= 1.8, < 2"
+app.pipecd.yaml:12:41: spec.plugins.terraform.commandFlags.plan[1]: "-out=x" is not allowed here: `+
+		`want no -out, because the plugin chooses the file of the plan, which it applies later`), report.Errors.Error())
+}
+
 func TestSharesThatASelectorDoesNotHaveAreWarnings(t *testing.T) {
 	t.Parallel()
 	c := &options.Checker{Catalogue: catalogue(t)}

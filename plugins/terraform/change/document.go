@@ -25,16 +25,21 @@ type Document struct {
 // order is how much a user has to see an action.
 var order = []Action{Destroy, Replace, Update, Create, Forget, Import, Move}
 
-// Document returns the set as data that takes about size bytes of JSON at most. Where not all fits, fields are left out
-// first, then outputs, then resources, the last ones first.
-func (s *Set) Document(name string, size int) Document {
-	doc := Document{Name: name, Counts: map[Action]int{}}
+// ordered are the resources, those first that a user has to see.
+func (s *Set) ordered() []Resource {
 	sorted := slices.Clone(s.Resources)
 	slices.SortStableFunc(sorted, func(a, b Resource) int {
 		return slices.Index(order, a.Action) - slices.Index(order, b.Action)
 	})
+	return sorted
+}
+
+// Document returns the set as data that takes about size bytes of JSON at most. Where not all fits, fields are left out
+// first, then outputs, then resources, the last ones first.
+func (s *Set) Document(name string, size int) Document {
+	doc := Document{Name: name, Counts: map[Action]int{}}
 	left := size
-	for _, r := range sorted {
+	for _, r := range s.ordered() {
 		doc.Counts[r.Action]++
 		left -= sizeOf(bare(r))
 		if left < 0 {

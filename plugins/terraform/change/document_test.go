@@ -58,3 +58,18 @@ func TestADocumentOfAHugePlanIsBoundedAndSaysHowMuchIsLeftOut(t *testing.T) {
 	require.Equal(t, 1, doc.Resources[1].MoreFields)
 	require.Len(t, set.Resources[0].Fields, 1, "the set itself stays as it is")
 }
+
+func TestATextOfAHugePlanNamesWhatIsDestroyedFirstAndCountsTheRest(t *testing.T) {
+	t.Parallel()
+	set := &Set{}
+	for i := range 400 {
+		set.Resources = append(set.Resources, Resource{Address: fmt.Sprintf("x.a[%d]", i), Action: Create})
+	}
+	set.Resources = append(set.Resources, Resource{Address: "x.up", Action: Update},
+		Resource{Address: "x.web", Action: Replace}, Resource{Address: "x.zdb", Action: Destroy})
+	text := set.Diff()
+	require.True(t, strings.HasPrefix(text, "- x.zdb is destroyed\n-/+ x.web is replaced\n~ x.up is changed in place\n"+
+		"+ x.a[0] is created\n"), text)
+	require.Contains(t, text, "… 203 more resources (203 to create); the inspector of the stage (key i) and ")
+	require.Equal(t, "x.a[0]", set.Resources[0].Address, "the set itself stays as it is")
+}

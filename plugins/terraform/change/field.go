@@ -34,6 +34,8 @@ type Field struct {
 	Forces bool `json:"forces,omitempty"`
 	// Secret says that the values are sensitive; they differ nevertheless.
 	Secret bool `json:"secret,omitempty"`
+	// Applied is the value that was applied last, where the plan says that someone has changed it since; else empty.
+	Applied string `json:"-"`
 }
 
 // sides are the values of one place in a change.
@@ -49,8 +51,8 @@ func sidesOf(c *tfjson.Change) sides {
 }
 
 // fieldsOf returns the fields in which a resource changes, the first ones, and how many more there are.
-func fieldsOf(c *tfjson.Change) (fields []Field, more int) {
-	w := walk{forces: forcing(c)}
+func fieldsOf(c *tfjson.Change, secret values) (fields []Field, more int) {
+	w := walk{forces: forcing(c), secret: secret.with(c)}
 	w.into("", sidesOf(c))
 	if len(w.fields) > maxFields {
 		return w.fields[:maxFields], len(w.fields) - maxFields
@@ -59,13 +61,14 @@ func fieldsOf(c *tfjson.Change) (fields []Field, more int) {
 }
 
 // wholeField is an output as one field.
-func wholeField(name string, c *tfjson.Change) Field {
-	return sidesOf(c).field(name, false)
+func wholeField(name string, c *tfjson.Change, secret values) Field {
+	return sidesOf(c).field(name, false, secret.with(c))
 }
 
 // walk collects fields.
 type walk struct {
 	forces map[string]bool
+	secret values
 	fields []Field
 }
 
@@ -100,7 +103,7 @@ func (w *walk) into(path string, s sides) {
 	if s.secret() && s.unknown != true && reflect.DeepEqual(s.before, s.after) {
 		return
 	}
-	w.fields = append(w.fields, s.field(path, w.forces[path]))
+	w.fields = append(w.fields, s.field(path, w.forces[path], w.secret))
 }
 
 // at are the sides of a key of a map.
@@ -109,8 +112,12 @@ func (s sides) at(key string) sides {
 		child(s.secretAfter, key)}
 }
 
-func (s sides) field(path string, forces bool) Field {
-	f := Field{Path: path, Before: text(s.before), After: text(s.after), Forces: forces}
+func (s sides) field(path string, forces bool, secret values) Field {
+	f := Field{Path: path, Forces: forces}
+	before, after := false, false
+	f.Before, before = secret.text(s.before)
+	f.After, after = secret.text(s.after)
+	f.Secret = before || after
 	if s.unknown == true || anyTrue(s.unknown) {
 		f.After = unknown
 	}

@@ -25,6 +25,21 @@ var reasons = map[tfjson.ActionReason]string{
 	tfjson.ActionReasonReplaceBecauseCannotUpdate:    "a field cannot be changed in place",
 }
 
+// Retried are the resources that are replaced because their creation, which the plan that was shown has, had failed.
+func (s *Set) Retried(shown *Set) *Set {
+	created := map[string]bool{}
+	for _, r := range shown.Only(Create).Resources {
+		created[r.Address] = true
+	}
+	retried := &Set{}
+	for _, r := range s.Resources {
+		if r.Action == Replace && created[r.Address] && r.Reason == reasons[tfjson.ActionReasonReplaceBecauseTainted] {
+			retried.Resources = append(retried.Resources, r)
+		}
+	}
+	return retried
+}
+
 // reasonOf says why a resource is replaced or destroyed, with the fields that force a replacement.
 func reasonOf(r *tfjson.ResourceChange) string {
 	if fields := forced(r.Change); len(fields) > 0 && r.Change.Actions.Replace() &&

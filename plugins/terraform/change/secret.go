@@ -14,71 +14,35 @@ import (
 // minSecret is the length from which a text is worth hiding wherever it is: shorter ones are parts of other words.
 const minSecret = 4
 
-// Secrets are the sensitive texts that the plan has. Programs mark a value as sensitive where it is given, and print it
-// where a resource hands it on.
-func (s *Set) Secrets() []string { return s.secrets }
+// Secrets are the sensitive texts and numbers that the plan has. Programs mark a value as sensitive where it is given,
+// and print it where a resource hands it on.
+func (s *Set) Secrets() []string { return slices.Concat(s.secrets, s.numbers) }
 
-func secretsOf(plan *tfjson.Plan) []string {
-	found := secrets{}
-	if plan.Config != nil && plan.Config.RootModule != nil {
-		for name, variable := range plan.Config.RootModule.Variables {
-			if given := plan.Variables[name]; variable.Sensitive && given != nil {
-				found.collect(given.Value, true)
-			}
+// secretsOf returns the sensitive texts of a plan and its sensitive numbers. A number is part of other numbers, so that
+// a log alone hides it as a text.
+func secretsOf(plan *tfjson.Plan) (texts, numbers []string) {
+	marked(plan, func(value any) {
+		list, one := &numbers, text(value)
+		if given, is := value.(string); is {
+			list, one = &texts, given
 		}
-	}
-	changes := []*tfjson.Change{}
-	for _, r := range plan.ResourceChanges {
-		changes = append(changes, r.Change)
-	}
-	for _, o := range plan.OutputChanges {
-		changes = append(changes, o)
-	}
-	for _, c := range changes {
-		if c != nil {
-			found.collect(c.Before, c.BeforeSensitive)
-			found.collect(c.After, c.AfterSensitive)
+		if len(one) >= minSecret && !slices.Contains(*list, one) {
+			*list = append(*list, one)
 		}
-	}
-	var list []string
-	for text := range found {
-		list = append(list, text)
-	}
-	// A secret may hold another one.
+	})
+	longestFirst(texts)
+	longestFirst(numbers)
+	return texts, numbers
+}
+
+// longestFirst sorts secrets: one may hold another one.
+func longestFirst(list []string) {
 	slices.SortFunc(list, func(a, b string) int {
 		if len(a) != len(b) {
 			return len(b) - len(a)
 		}
 		return strings.Compare(a, b)
 	})
-	return list
-}
-
-// secrets is a set of texts.
-type secrets map[string]bool
-
-// collect adds the texts of a value that marks say are sensitive.
-func (s secrets) collect(value, marks any) {
-	switch v := value.(type) {
-	case string:
-		if marks == true && len(v) >= minSecret {
-			s[v] = true
-		}
-	case map[string]any:
-		for key, one := range v {
-			s.collect(one, child(marks, key))
-		}
-	case []any:
-		list, _ := marks.([]any)
-		for i, one := range v {
-			switch {
-			case marks == true:
-				s.collect(one, true)
-			case i < len(list):
-				s.collect(one, list[i])
-			}
-		}
-	}
 }
 
 // hide replaces secrets in all that is shown.
@@ -99,6 +63,7 @@ func (f *Field) hide(secrets []string) {
 		inner := string(escaped[1 : len(escaped)-1])
 		f.Before = strings.ReplaceAll(f.Before, inner, sensitive)
 		f.After = strings.ReplaceAll(f.After, inner, sensitive)
+		f.Applied = strings.ReplaceAll(f.Applied, inner, sensitive)
 	}
-	f.Before, f.After = cut(f.Before), cut(f.After)
+	f.Before, f.After, f.Applied = cut(f.Before), cut(f.After), cut(f.Applied)
 }

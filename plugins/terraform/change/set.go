@@ -59,7 +59,7 @@ type Set struct {
 	Resources []Resource `json:"resources,omitempty"`
 	Outputs   []Output   `json:"outputs,omitempty"`
 
-	secrets []string
+	secrets, numbers []string
 }
 
 // Of returns the changes of a plan as JSON, as "show -json" prints it.
@@ -68,15 +68,18 @@ func Of(data []byte) (*Set, error) {
 	if err := json.Unmarshal(data, &plan); err != nil {
 		return nil, fmt.Errorf("read the plan as JSON: %w", err)
 	}
-	set := &Set{secrets: secretsOf(&plan)}
+	set, known := &Set{}, valuesOf(&plan)
+	set.secrets, set.numbers = secretsOf(&plan)
+	drifted := driftedOf(&plan, known)
 	for _, r := range plan.ResourceChanges {
-		if resource, changes := resourceOf(r); changes {
+		if resource, changes := resourceOf(r, known); changes {
+			drifted.put(&resource)
 			set.Resources = append(set.Resources, resource)
 		}
 	}
 	for name, o := range plan.OutputChanges {
 		if action, changes := actionOf(o.Actions); changes {
-			set.Outputs = append(set.Outputs, Output{Name: name, Action: action, Field: wholeField(name, o)})
+			set.Outputs = append(set.Outputs, Output{Name: name, Action: action, Field: wholeField(name, o, known)})
 		}
 	}
 	set.hide()
@@ -84,7 +87,7 @@ func Of(data []byte) (*Set, error) {
 	return set, nil
 }
 
-func resourceOf(r *tfjson.ResourceChange) (Resource, bool) {
+func resourceOf(r *tfjson.ResourceChange, secret values) (Resource, bool) {
 	resource := Resource{Address: r.Address, Type: r.Type, Module: r.ModuleAddress}
 	if r.Mode == tfjson.DataResourceMode || r.Change == nil {
 		return resource, false
@@ -106,7 +109,7 @@ func resourceOf(r *tfjson.ResourceChange) (Resource, bool) {
 	if r.PreviousAddress != r.Address {
 		resource.From = r.PreviousAddress
 	}
-	resource.Fields, resource.MoreFields = fieldsOf(r.Change)
+	resource.Fields, resource.MoreFields = fieldsOf(r.Change, secret)
 	resource.Reason = reasonOf(r)
 	return resource, true
 }
@@ -204,8 +207,21 @@ func (s *Set) Summary() string {
 	if s.Empty() {
 		return "No changes"
 	}
+	parts := counted(s.Resources)
+	switch len(s.Outputs) {
+	case 0:
+	case 1:
+		parts = append(parts, "1 output")
+	default:
+		parts = append(parts, fmt.Sprintf("%d outputs", len(s.Outputs)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// counted are numbers with words: "1 to create", "2 to change".
+func counted(resources []Resource) []string {
 	counts := map[Action]int{}
-	for _, r := range s.Resources {
+	for _, r := range resources {
 		counts[r.Action]++
 	}
 	var parts []string
@@ -220,12 +236,5 @@ func (s *Set) Summary() string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, one.words))
 		}
 	}
-	switch len(s.Outputs) {
-	case 0:
-	case 1:
-		parts = append(parts, "1 output")
-	default:
-		parts = append(parts, fmt.Sprintf("%d outputs", len(s.Outputs)))
-	}
-	return strings.Join(parts, ", ")
+	return parts
 }

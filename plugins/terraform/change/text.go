@@ -11,12 +11,14 @@ import (
 // maxShown bounds the resources that a text has.
 const maxShown = 200
 
-// Diff shows the changes as the lines of a diff.
+// Diff shows the changes as the lines of a diff: what is destroyed comes first, so that it is never what is left out.
 func (s *Set) Diff() string {
 	var b strings.Builder
-	for i, r := range s.Resources {
+	sorted := s.ordered()
+	for i, r := range sorted {
 		if i == maxShown {
-			fmt.Fprintf(&b, "  … %d more resources\n", len(s.Resources)-i)
+			fmt.Fprintf(&b, "  … %d more resources (%s); the inspector of the stage (key i) and "+
+				"pipedeck plan-preview -o json list more\n", len(sorted)-i, strings.Join(counted(sorted[i:]), ", "))
 			break
 		}
 		r.write(&b)

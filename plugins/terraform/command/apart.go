@@ -102,7 +102,7 @@ func (o order) run() error {
 		return err
 	}
 	_ = cmd.Wait() // the process state has how it ended
-	return o.write("code", strconv.Itoa(cmd.ProcessState.ExitCode()))
+	return o.write("code", strconv.Itoa(codeOf(cmd.ProcessState)))
 }
 
 // write writes a whole file or none. No one may read it any more.
@@ -114,7 +114,7 @@ func (o order) write(name, content string) error {
 	return os.Rename(path+".new", path)
 }
 
-// code is how the program ended; ended is false while it runs.
+// code is how the program ended, as codeOf says it; ended is false while it runs.
 func (o order) code() (code int, ended bool, err error) {
 	data, err := os.ReadFile(filepath.Join(o.Result, "code"))
 	if err == nil {
@@ -129,7 +129,7 @@ func (o order) code() (code int, ended bool, err error) {
 		return 0, false, err
 	}
 	if data, err = os.ReadFile(filepath.Join(o.Result, "code")); err != nil {
-		return 0, true, fmt.Errorf("%s was killed, or what waits for it was", o.Program)
+		return 0, true, fmt.Errorf("%s was killed, or what waits for it was; %s", o.Program, lacking)
 	}
 	code, err = strconv.Atoi(string(data))
 	return code, true, err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 // maxDetail bounds what an error in one line has of the explanation, in bytes.
@@ -18,7 +19,7 @@ type diagnostic struct {
 	Summary string
 	// Place is FILE:LINE; empty when the error has none.
 	Place string
-	// Detail is the first line of the explanation; empty when there is none.
+	// Detail is the first line of the explanation, without the breaks of the program; empty when there is none.
 	Detail string
 }
 
@@ -70,7 +71,7 @@ func (d *diagnostic) read(lines []string) {
 		}
 		d.Summary += " " + line
 	}
-	for _, line := range lines {
+	for i, line := range lines {
 		match := placeLine.FindStringSubmatch(line)
 		switch {
 		case strings.HasPrefix(line, errorStart):
@@ -79,11 +80,30 @@ func (d *diagnostic) read(lines []string) {
 			d.Place = fmt.Sprintf("%s:%s", match[1], match[2])
 		case line == "" || strings.HasPrefix(line, " "):
 		default:
-			d.Detail = line
-			if len(line) > maxDetail {
-				d.Detail = strings.ToValidUTF8(line[:maxDetail], "") + "…"
+			d.Detail = joined(lines[i:])
+			if len(d.Detail) > maxDetail {
+				d.Detail = strings.ToValidUTF8(d.Detail[:maxDetail], "") + "…"
 			}
 			return
 		}
 	}
+}
+
+// wrapWidth is the width from which the program breaks lines, in runes. It breaks at 78, less what is around a message.
+const wrapWidth = 72
+
+// joined is the first line of a text as it was before the program has broken it: a break is of the program where the
+// next word had no room. Others are of the message, such as those in the output of a provisioner.
+func joined(lines []string) string {
+	text, last := lines[0], lines[0]
+	for _, next := range lines[1:] {
+		word, _, _ := strings.Cut(next, " ")
+		width := utf8.RuneCountInString(last) + 1 + utf8.RuneCountInString(word)
+		if word == "" || strings.HasPrefix(next, errorStart) || width <= wrapWidth {
+			break
+		}
+		text += " " + next
+		last = next
+	}
+	return text
 }

@@ -50,6 +50,13 @@ func TestErrorsOfTheProgramComeInSeveralForms(t *testing.T) {
 		"Error: Unsupported argument\n\n  on main.tf line 2:\n   2:   colour = 1\n\nAn argument named \"colour\" is " +
 			"not expected here.\nMore.\n": "init failed: Error: Unsupported argument (main.tf:2): An argument named " +
 			"\"colour\" is not expected here.",
+		"Error: Failed to load state\n\nError loading the state: could not connect to the server of the " +
+			"backend at\nhttps://example.org/a/long/path?x=1 within 10 s\nMore.\n": "init " +
+			"failed: Error: Failed to load state: Error loading the state: could not connect to the server of the " +
+			"backend at https://example.org/a/long/path?x=1 within 10 s",
+		"│ Error: Invalid name\n│ \n│ The workspace name \"a b\" is not allowed. The name must contain only URL\n" +
+			"│ safe characters, and no path separators.\n╵\n": "init failed: Error: Invalid name: The workspace name " +
+			"\"a b\" is not allowed. The name must contain only URL safe characters, and no path separators.",
 		"│ Error: a long summary that\n│ goes on\n│ \n│   on a b.tf line 12, in variable \"x\":\n╵\n": "init failed: " +
 			"Error: a long summary that goes on (a b.tf:12)",
 	} {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"syscall"
 )
 
 // maxSaid bounds what an error has of the output, in bytes.
@@ -25,6 +26,10 @@ type Failure struct {
 	How string
 	// Said is the end of what the program wrote.
 	Said string
+	// Signal is the one that ended the program; 0 for none.
+	Signal syscall.Signal
+	// Changes is whether the command changes something.
+	Changes bool
 	// Shown is whether the log has what the program wrote, so that the error does not repeat it.
 	Shown bool
 }
@@ -38,6 +43,9 @@ func (f *Failure) Error() string {
 			"run: tofu force-unlock %s", f.Command, lock.Who, lock.Created, lock.Operation, lock.ID, lock.ID)
 	}
 	said := strings.TrimSpace(plain(f.Said))
+	if f.Signal != 0 {
+		return f.killed(said)
+	}
 	first, more := firstDiagnostic(f.Said)
 	switch {
 	case said == "":
@@ -52,6 +60,22 @@ func (f *Failure) Error() string {
 		text += fmt.Sprintf(" (and %d more in the log)", more)
 	}
 	if f.Shown || said == first.head() {
+		return text
+	}
+	return text + "\n" + said
+}
+
+// lacking is what a program leaves behind that was ended while it changes something, with the next step.
+const lacking = "the state may lack what it has done\nnext step: check the memory of the machine, compare the " +
+	"resources of the provider with `tofu state list`, import what the state lacks, then deploy again"
+
+// killed is the error of a program that a signal has ended: its last words are not the reason.
+func (f *Failure) killed(said string) string {
+	text := fmt.Sprintf("%s was ended by signal %s", f.Command, f.Signal)
+	if f.Changes {
+		text += "; " + lacking
+	}
+	if f.Shown || said == "" {
 		return text
 	}
 	return text + "\n" + said

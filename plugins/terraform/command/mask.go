@@ -6,6 +6,7 @@ package command
 import (
 	"bytes"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -16,11 +17,32 @@ const stars = "(sensitive value)"
 const minSecret = 4
 
 // hide replaces secrets.
-func hide(text string, secrets []string) string {
-	for _, secret := range secrets {
-		if len(secret) >= minSecret {
-			text = strings.ReplaceAll(text, secret, stars)
+func hide(text string, secrets []string) string { return replace(text, hidden(secrets)) }
+
+// hidden are the texts to replace, the longest first: a secret may hold another one. The lines of a secret with several
+// ones are among them, because logs have lines.
+func hidden(secrets []string) []string {
+	var list []string
+	add := func(text string) {
+		if len(text) >= minSecret && !slices.Contains(list, text) {
+			list = append(list, text)
 		}
+	}
+	for _, secret := range secrets {
+		add(secret)
+		if trimmed := strings.TrimSpace(secret); strings.Contains(trimmed, "\n") {
+			for line := range strings.Lines(trimmed) {
+				add(strings.TrimSpace(line))
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b string) int { return len(b) - len(a) })
+	return list
+}
+
+func replace(text string, hidden []string) string {
+	for _, one := range hidden {
+		text = strings.ReplaceAll(text, one, stars)
 	}
 	return text
 }
@@ -30,16 +52,16 @@ const maxLine = 64 << 10
 
 // mask passes on whole lines without secrets.
 type mask struct {
-	to      io.Writer
-	secrets []string
-	rest    []byte
+	to     io.Writer
+	hidden []string
+	rest   []byte
 }
 
 func newMask(to io.Writer, secrets []string) *mask {
 	if to == nil {
 		to = io.Discard
 	}
-	return &mask{to: to, secrets: secrets}
+	return &mask{to: to, hidden: hidden(secrets)}
 }
 
 func (m *mask) Write(data []byte) (int, error) {
@@ -62,4 +84,4 @@ func (m *mask) flush() {
 	}
 }
 
-func (m *mask) pass(lines []byte) { _, _ = io.WriteString(m.to, hide(string(lines), m.secrets)) }
+func (m *mask) pass(lines []byte) { _, _ = io.WriteString(m.to, replace(string(lines), m.hidden)) }

@@ -91,7 +91,7 @@ func (r *Runner) Run(ctx context.Context, c Command) (Result, error) {
 		return Result{}, fmt.Errorf("start %s: %w", r.Program, err)
 	}
 	r.await(ctx, cmd, c, stdout)
-	return r.result(ctx, c, cmd.ProcessState.ExitCode(), stdout, stderr)
+	return r.result(ctx, c, codeOf(cmd.ProcessState), stdout, stderr)
 }
 
 // runApart runs a command that outlives this process.
@@ -195,8 +195,20 @@ func (r *Runner) failure(c Command, code int, stderr *sink) (*Failure, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Failure{Command: c.name(), How: fmt.Sprintf("exit code %d", code), Said: hide(said, r.Secrets),
-		Shown: c.Output != nil}, nil
+	failure := &Failure{Command: c.name(), How: fmt.Sprintf("exit code %d", code), Said: hide(said, r.Secrets),
+		Shown: c.Output != nil, Changes: c.Changes}
+	if code < 0 {
+		failure.Signal = syscall.Signal(-code)
+	}
+	return failure, nil
+}
+
+// codeOf is the exit code of a program that has ended; for one that a signal has ended, the number below zero.
+func codeOf(state *os.ProcessState) int {
+	if status, is := state.Sys().(syscall.WaitStatus); is && status.Signaled() {
+		return -int(status.Signal())
+	}
+	return state.ExitCode()
 }
 
 // name is the first word, or the first two of "workspace select" and "state pull".

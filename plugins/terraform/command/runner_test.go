@@ -58,6 +58,33 @@ func TestSecretsAreHiddenInOutputAndErrors(t *testing.T) {
 	}
 }
 
+func TestTheLinesOfASecretAreHiddenOneByOne(t *testing.T) {
+	t.Parallel()
+	r, output := shell(t), &bytes.Buffer{}
+	r.Secrets = []string{"-----BEGIN-----\r\nMIIEabcd\r\nx=\r\n-----END-----\r\n", "abcd"}
+	c := script("printf 'web (local-exec): -----BEGIN-----\\nweb (local-exec): MIIEabcd\\nx=\\nabcd\\n'; exit 1")
+	c.Output, c.Changes = output, true
+	_, err := r.Run(t.Context(), c)
+	require.Error(t, err)
+	require.Equal(t, "web (local-exec): (sensitive value)\nweb (local-exec): (sensitive value)\nx=\n"+
+		"(sensitive value)\n", output.String())
+}
+
+// A system without memory kills the program, whose last words are those of a provisioner.
+func TestAKilledProgramIsSaidToBeKilled(t *testing.T) {
+	t.Parallel()
+	r := shell(t)
+	c := script("echo 'web (local-exec): working'; kill -9 $$")
+	c.Changes, c.Output = true, &bytes.Buffer{}
+	_, err := r.Run(t.Context(), c)
+	require.ErrorContains(t, err, "-c was ended by signal killed; the state may lack what it has done\nnext step: ")
+	require.NotContains(t, err.Error(), "working")
+	require.NotErrorIs(t, err, ErrNotBegun)
+
+	_, err = r.Run(t.Context(), script("echo half >&2; kill -9 $$"))
+	require.EqualError(t, err, "-c was ended by signal killed\nhalf")
+}
+
 // A command that changes something ends what it has begun, however long that takes; another one is killed.
 func TestOnlyACommandThatChangesNothingIsKilled(t *testing.T) {
 	t.Parallel()

@@ -70,7 +70,10 @@ func (a *Application) Validate() error {
 		}
 	}
 	e := a.CommandEnvs
-	return errors.Join(checkDestroy(a.AllowDestroy), pairs("vars", a.Vars), pairs("commandEnvs.shared", e.Shared),
+	flags := a.CommandFlags
+	return errors.Join(checkWorkspace(a.Workspace), checkConstraint(a.TerraformVersion),
+		checkFlags("commandFlags.shared", flags.Shared), checkFlags("commandFlags.plan", flags.Plan),
+		checkDestroy(a.AllowDestroy), pairs("vars", a.Vars), pairs("commandEnvs.shared", e.Shared),
 		pairs("commandEnvs.init", e.Init), pairs("commandEnvs.plan", e.Plan), pairs("commandEnvs.apply", e.Apply))
 }
 

@@ -67,7 +67,7 @@ func (t *Target) Validate() error {
 	if t.LocalState != "" && !filepath.IsAbs(t.LocalState) {
 		return fmt.Errorf("localState is %q, it has to be an absolute path", t.LocalState)
 	}
-	return pairs("vars", t.Vars)
+	return errors.Join(checkWorkspace(t.Workspace), pairs("vars", t.Vars))
 }
 
 // pairs refuses entries that are not name=value. The value is left out: it may be a secret.

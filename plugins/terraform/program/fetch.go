@@ -18,7 +18,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/pipedeck/pipedeck/plugins/terraform/config"
@@ -40,13 +39,13 @@ var names = []string{"tofu", "terraform"}
 type Store struct {
 	dir    string
 	client *http.Client
-	// mu has one download at a time; the others find its result.
-	mu sync.Mutex
+	// downloads has one download at a time; the others find its result. Who waits for it can stop waiting.
+	downloads chan struct{}
 }
 
 // NewStore returns the store in a directory, which it creates when it is needed.
 func NewStore(dir string) *Store {
-	return &Store{dir: dir, client: &http.Client{CheckRedirect: protected}}
+	return &Store{dir: dir, client: &http.Client{CheckRedirect: protected}, downloads: make(chan struct{}, 1)}
 }
 
 // protected refuses to leave https.
@@ -59,10 +58,17 @@ func protected(next *http.Request, before []*http.Request) error {
 
 // Get returns the path of a program, which it downloads once.
 func (s *Store) Get(ctx context.Context, wanted config.Program) (string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	sum := strings.ToLower(wanted.SHA256)
 	kept := filepath.Join(s.dir, sum)
+	if found, err := inside(kept); err == nil {
+		return found, nil // without waiting for the download of another program
+	}
+	select {
+	case s.downloads <- struct{}{}:
+		defer func() { <-s.downloads }()
+	case <-ctx.Done():
+		return "", fmt.Errorf("wait for another download: %w", context.Cause(ctx))
+	}
 	if found, err := inside(kept); err == nil {
 		return found, nil
 	}

@@ -6,8 +6,10 @@ package program
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -127,4 +129,37 @@ func TestAProgramThatIsNoArchiveIsUsedAsItIs(t *testing.T) {
 	found, err := NewStore(t.TempDir()).Get(t.Context(), wanted)
 	require.NoError(t, err)
 	require.Equal(t, "tofu", filepath.Base(found))
+}
+
+// A download may take minutes: it holds up neither those who want a program that is there, nor those who give up.
+func TestADownloadHoldsUpNoOneElse(t *testing.T) {
+	t.Parallel()
+	there, _ := served(t, []byte("#!/bin/sh\n"))
+	asked, goOn := make(chan struct{}), make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		close(asked)
+		<-goOn
+	}))
+	t.Cleanup(slow.Close)
+	store := NewStore(t.TempDir())
+	want, err := store.Get(t.Context(), there)
+	require.NoError(t, err)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = store.Get(t.Context(), config.Program{URL: slow.URL, SHA256: "aa"})
+	}()
+	<-asked
+	defer func() {
+		close(goOn)
+		<-ended
+	}()
+
+	found, err := store.Get(t.Context(), there)
+	require.NoError(t, err)
+	require.Equal(t, want, found)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("the stage was cancelled"))
+	_, err = store.Get(ctx, config.Program{URL: slow.URL, SHA256: "bb"})
+	require.EqualError(t, err, "wait for another download: the stage was cancelled")
 }

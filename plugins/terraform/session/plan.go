@@ -35,6 +35,8 @@ type Plan struct {
 	// JSON is the plan as "show -json" prints it, and holds secrets; nil for a plan without changes for
 	// PlanOptions.Known.
 	JSON []byte
+	// Warnings are those of the program that made the plan; a plan that was read has none.
+	Warnings []string
 }
 
 // PlanOptions say how a plan is made.
@@ -55,8 +57,16 @@ type PlanOptions struct {
 // codeChanges is the exit code of a plan that has changes.
 const codeChanges = 2
 
-// Plan makes a plan and saves it. The file holds secrets; only its owner may read it.
+// Plan makes a plan and saves it. The file holds secrets; only its owner may read it, and a failure leaves none.
 func (s *Session) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
+	made, err := s.plan(ctx, opts)
+	if err != nil {
+		_ = os.Remove(opts.File)
+	}
+	return made, err
+}
+
+func (s *Session) plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 	// The program creates the file with its own permissions.
 	if err := os.WriteFile(opts.File, nil, 0o600); err != nil {
 		return nil, fmt.Errorf("save the plan: %w", err)
@@ -77,7 +87,12 @@ func (s *Session) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 	if err == nil && made.Code == 0 && opts.Known != nil && moment == *opts.Known {
 		return &Plan{File: opts.File, Moment: moment, Changes: &change.Set{}}, nil
 	}
-	return s.ReadPlan(ctx, opts.File)
+	plan, err := s.ReadPlan(ctx, opts.File)
+	if err != nil {
+		return nil, err
+	}
+	plan.Warnings = s.runner.Warnings(made.Stdout)
+	return plan, nil
 }
 
 func (s *Session) planArgs(opts PlanOptions) []string {
