@@ -113,6 +113,7 @@ func (s *stackdriver) post(ctx context.Context, as access, address *url.URL, req
 		return nil, errors.New("the address of the provider is not usable")
 	}
 	req.Header.Set("Content-Type", "application/json")
+	repeatable(req)
 	as.token.SetAuthHeader(req)
 	answer, err := read(s.client, req, nil)
 	if answer != nil && err != nil {

@@ -150,6 +150,7 @@ func (p *prometheus) ask(ctx context.Context, endpoint *url.URL, form url.Values
 		return nil, errors.New("the address of the provider is not usable")
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	repeatable(req)
 	if err := p.authorize(req); err != nil {
 		return nil, err
 	}
