@@ -77,8 +77,30 @@ func (r *run) succeed(ctx context.Context) (sdk.Result, error) {
 		r.req.Log.Successf("The dry run of the analysis is over: %d of %d evaluations failed", r.failures, r.evaluated)
 		return sdk.Success, nil
 	}
-	r.req.Log.Successf("The analysis succeeded: %d of %d evaluations failed in %s", r.failures, r.evaluated, r.duration)
+	r.conclude()
 	return sdk.Success, nil
+}
+
+// conclude logs the result of an analysis that has not failed, and what it has not verified.
+func (r *run) conclude() {
+	text, without := fmt.Sprintf("%d of %d evaluations failed", r.failures, r.evaluated), 0
+	warned := false
+	for _, a := range r.analyzers {
+		c := r.state.counts[a.name]
+		without += c.NoData
+		if finding := a.unverified(c); finding != "" {
+			r.req.Log.Infof("Warning: %s: %s", a.name, finding)
+			warned = true
+		}
+	}
+	if without > 0 {
+		text += fmt.Sprintf(" and %d had no data", without)
+	}
+	if warned {
+		r.req.Log.Infof("The analysis is over, with the warnings above: %s in %s", text, r.duration)
+		return
+	}
+	r.req.Log.Successf("The analysis succeeded: %s in %s", text, r.duration)
 }
 
 // fail ends the analysis after too many failures.

@@ -46,6 +46,9 @@ func newMetric(name string, m *config.StageMetric, metrics provider.Metrics, var
 		a.evaluate = it.withPrevious
 	case m.Compares():
 		a.evaluate = it.withVariant
+		if it.first.query == it.second.query {
+			a.doubt = "the query " + config.ComparesItself
+		}
 	default:
 		a.strategy, a.min, a.max = config.Threshold, m.Expected.Min, m.Expected.Max
 	}

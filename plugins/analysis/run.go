@@ -200,6 +200,9 @@ func (r *run) take(ended result) error {
 		c.Failures++
 		r.failures++
 	}
+	if o.verdict == noData {
+		c.NoData++
+	}
 	r.state.counts[a.name] = c
 	r.keepPoint(ended)
 	r.dirty = true

@@ -250,6 +250,7 @@ func TestWhatCanNeverBeEvaluatedIsRefusedAtPlanning(t *testing.T) {
 	h := start(t, newManualClock(), "http://127.0.0.1:1", nil)
 	for _, c := range [][2]string{
 		{`{}`, "duration is required"},
+		{`{"duration":"5m","metrics":[]}`, "there is nothing to evaluate: the stage has no metrics, logs or https"},
 		{stage("5m", `"query":"q","interval":"5m","expected":{"max":1}`), "interval 5m0s has to be shorter"},
 		{stage("5m", `"query":"q","interval":"1m"`), "metrics[0]: expected.min or expected.max is required"},
 		{stage("5m", `"query":"q","interval":"1m","strategy":"PREVIOUS","step":"30s"`), "give 3 samples a side, with " +
