@@ -87,7 +87,7 @@ func (s *stackdriver) Query(ctx context.Context, query string, at Range) (*Answe
 	if err != nil {
 		return nil, err
 	}
-	return parseRange(address, page)
+	return parseRange(address, page, at)
 }
 
 // access is a token and the project that queries are about.

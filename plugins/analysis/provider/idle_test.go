@@ -38,7 +38,9 @@ func closing(t *testing.T, next http.Handler) *httptest.Server {
 
 func TestAQueryOnAConnectionThatTheServerClosesIsSentAgain(t *testing.T) {
 	t.Parallel()
-	prom := closing(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(matrix)) }))
+	prom := closing(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(matrix))
+	}))
 	google := newGoogle(t, func(string, map[string]any) (int, string) { return http.StatusOK, matrix })
 	stackdriver := google.provider(t, config.StackdriverConfig{ServiceAccountFile: google.serviceAccount(t)})
 	stackdriver.monitoring.Host = closing(t, google.Config.Handler).Listener.Addr().String()
