@@ -45,7 +45,17 @@ func (r *run) note(ctx context.Context, withSeries bool) error {
 	return nil
 }
 
+// progressStep is the time after which progress is reported though nothing was evaluated.
+func (r *run) progressStep() time.Duration { return max(r.duration/progressSteps, leastProgress) }
+
+// progress reports how far the analysis is, when that has changed.
 func (r *run) progress() {
+	elapsed := min(r.elapsed(), r.duration)
+	now := progress{steps: int(elapsed / r.progressStep()), evaluated: r.evaluated, failures: r.failures}
+	if r.shown != nil && *r.shown == now {
+		return
+	}
+	r.shown = &now
 	text := fmt.Sprintf("%d evaluations", r.evaluated)
 	if r.evaluated == 1 {
 		text = "1 evaluation"
@@ -57,7 +67,7 @@ func (r *run) progress() {
 	default:
 		text += fmt.Sprintf(", %d failures", r.failures)
 	}
-	r.req.Client.Progress(sdk.Progress{Done: int64(100 * r.state.elapsed / r.duration), Total: 100, Text: text})
+	r.req.Client.Progress(sdk.Progress{Done: int64(100 * elapsed / r.duration), Total: 100, Text: text})
 }
 
 // succeed ends the analysis when its time is over.

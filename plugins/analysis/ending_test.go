@@ -4,6 +4,7 @@
 package main
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/analysis/config"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
 func TestASuccessThatVerifiedNothingSaysSo(t *testing.T) {
@@ -61,4 +63,23 @@ func TestASuccessThatVerifiedNothingSaysSo(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestTheProgressGoesOnBetweenTwoEvaluations(t *testing.T) {
+	t.Parallel()
+	c, s := newManualClock(), newServer(t, always(1))
+	h := start(t, c, s.URL, nil)
+	ended := h.Go(t.Context(), t, stageAnalysis, stage("22s", `"query":"q","interval":"20s","expected":{"max":1}`))
+	waitEvaluations(t, h, c, 1)
+	require.Eventually(t, func() bool {
+		if c.awaited() && c.now().Before(begin.Add(13*time.Second)) {
+			c.advance(100 * time.Millisecond)
+		}
+		var shown sdk.Progress
+		_ = json.Unmarshal([]byte(h.Piped.StageMetadata("analysis")[sdk.ProgressMetadataKey]), &shown)
+		return shown.Done >= 50 && shown.Text == "1 evaluation"
+	}, time.Minute, time.Millisecond, "the progress after half of the time")
+	require.Equal(t, model.StageStatus_STAGE_SUCCESS, finish(c, ended))
+	require.Equal(t, `{"done":100,"total":100,"text":"2 evaluations"}`,
+		h.Piped.StageMetadata("analysis")[sdk.ProgressMetadataKey])
 }

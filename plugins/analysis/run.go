@@ -21,6 +21,9 @@ const (
 	seriesEvery = 10 * time.Second
 	// saveLimit bounds a note, the last one of a stage that has been stopped, too.
 	saveLimit = 2 * time.Second
+	// progressSteps are how often the elapsed time is reported at most, leastProgress is the least time between two.
+	progressSteps = 20
+	leastProgress = time.Second
 	// maxQueries bounds the queries at one time.
 	maxQueries = 16
 )
@@ -47,7 +50,12 @@ type run struct {
 	dirty, unsaved      bool
 	saved, seriesSaved  time.Time
 	evaluated, failures int
+	// shown is the progress that was reported last; nil before the first.
+	shown *progress
 }
+
+// progress is what users see of how far the analysis is. A new one is reported when it is another one.
+type progress struct{ steps, evaluated, failures int }
 
 // result is the outcome of one evaluation.
 type result struct {
@@ -114,6 +122,7 @@ func (r *run) execute(ctx context.Context) (sdk.Result, error) {
 			return sdk.Failure, r.stopped(ctx)
 		}
 		r.saveWhenDue(ctx)
+		r.progress()
 	}
 }
 
@@ -173,6 +182,7 @@ func (r *run) finished() bool {
 // wait is the time until something is due.
 func (r *run) wait() time.Duration {
 	elapsed, wait := r.elapsed(), beat
+	wait = min(wait, r.progressStep()-elapsed%r.progressStep())
 	if left := r.duration - elapsed; left > 0 {
 		wait = min(wait, left)
 	}
