@@ -51,21 +51,21 @@ func (r *run) progressStep() time.Duration { return max(r.duration/progressSteps
 // progress reports how far the analysis is, when that has changed.
 func (r *run) progress() {
 	elapsed := min(r.elapsed(), r.duration)
-	now := progress{steps: int(elapsed / r.progressStep()), evaluated: r.evaluated, failures: r.failures}
-	if r.shown != nil && *r.shown == now {
+	r.done.steps = int(elapsed / r.progressStep())
+	if r.shown == r.done {
 		return
 	}
-	r.shown = &now
-	text := fmt.Sprintf("%d evaluations", r.evaluated)
-	if r.evaluated == 1 {
+	r.shown = r.done
+	text := fmt.Sprintf("%d evaluations", r.done.evaluated)
+	if r.done.evaluated == 1 {
 		text = "1 evaluation"
 	}
-	switch r.failures {
+	switch r.done.failures {
 	case 0:
 	case 1:
 		text += ", 1 failure"
 	default:
-		text += fmt.Sprintf(", %d failures", r.failures)
+		text += fmt.Sprintf(", %d failures", r.done.failures)
 	}
 	r.req.Client.Progress(sdk.Progress{Done: int64(100 * elapsed / r.duration), Total: 100, Text: text})
 }
@@ -83,8 +83,9 @@ func (r *run) succeed(ctx context.Context) (sdk.Result, error) {
 			return sdk.Failure, err
 		}
 	}
-	if r.dryRun && r.failures > 0 {
-		r.req.Log.Successf("The dry run of the analysis is over: %d of %d evaluations failed", r.failures, r.evaluated)
+	if r.dryRun && r.done.failures > 0 {
+		r.req.Log.Successf("The dry run of the analysis is over: %d of %d evaluations failed", r.done.failures,
+			r.done.evaluated)
 		return sdk.Success, nil
 	}
 	r.conclude()
@@ -93,7 +94,7 @@ func (r *run) succeed(ctx context.Context) (sdk.Result, error) {
 
 // conclude logs the result of an analysis that has not failed, and what it has not verified.
 func (r *run) conclude() {
-	text, without := fmt.Sprintf("%d of %d evaluations failed", r.failures, r.evaluated), 0
+	text, without := fmt.Sprintf("%d of %d evaluations failed", r.done.failures, r.done.evaluated), 0
 	warned := false
 	for _, a := range r.analyzers {
 		c := r.state.counts[a.name]

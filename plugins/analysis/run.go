@@ -47,11 +47,10 @@ type run struct {
 	queries sync.WaitGroup
 
 	// dirty is whether there is something new to note, unsaved whether the last note was not taken.
-	dirty, unsaved      bool
-	saved, seriesSaved  time.Time
-	evaluated, failures int
-	// shown is the progress that was reported last; nil before the first.
-	shown *progress
+	dirty, unsaved     bool
+	saved, seriesSaved time.Time
+	// done is how far it is now, shown what was reported of that last.
+	done, shown progress
 }
 
 // progress is what users see of how far the analysis is. A new one is reported when it is another one.
@@ -86,7 +85,7 @@ func newRun(c clock, req *sdk.StageRequest[config.Config], options *config.Optio
 		clock: c, req: req, duration: options.Duration.Std(), dryRun: options.DryRun, analyzers: analyzers, state: kept,
 		base: kept.elapsed, began: now, busy: map[int]bool{}, results: make(chan result, len(analyzers)),
 		places: make(chan struct{}, maxQueries), saved: now, seriesSaved: now,
-		evaluated: evaluated, failures: failures,
+		done: progress{evaluated: evaluated, failures: failures}, shown: progress{steps: -1},
 	}
 }
 
@@ -205,10 +204,10 @@ func (r *run) take(ended result) error {
 	c := r.state.counts[a.name]
 	c.Next, c.Over = ended.number+1, o.over
 	c.Evaluations++
-	r.evaluated++
+	r.done.evaluated++
 	if failure {
 		c.Failures++
-		r.failures++
+		r.done.failures++
 	}
 	if o.verdict == noData {
 		c.NoData++

@@ -90,8 +90,8 @@ func TestSamplesThatAreRepeatedUntilTheNextScrapeCountOnce(t *testing.T) {
 		`"strategy":"CANARY_PRIMARY","interval":"1m","query":"{{ .Variant.Name }}"`))
 	require.Equal(t, model.StageStatus_STAGE_SUCCESS, finish(c, ended), h.Piped.Log("analysis"))
 	require.Contains(t, h.Piped.Log("analysis"), "canary has the median 6 (11 samples), primary has 4 (11 samples): "+
-		"not significantly different (p = 0.1143, limit 0.05); one sample in 3 counts, because they are repeated until "+
-		"the next scrape; query: ")
+		"not significantly different (p = 0.1143, limit 0.05); one sample in 3 counts, because they are repeated "+
+		"until the next scrape; query: ")
 }
 
 func TestAComparisonOfRepeatedSamplesKeepsAsManyAsItNeeds(t *testing.T) {

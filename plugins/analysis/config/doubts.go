@@ -54,7 +54,7 @@ func (m *Metric) unusedLimits() string {
 		return ""
 	}
 	return fmt.Sprintf("is not used: strategy %s compares samples with each other. Limits need strategy "+
-		"THRESHOLD, for example in a metric of its own", m.Strategy)
+		"THRESHOLD, for example in a separate metric", m.Strategy)
 }
 
 // sameSides is the doubt that a metric compares a query with itself.
