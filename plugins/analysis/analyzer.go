@@ -51,7 +51,9 @@ type analyzer struct {
 	skipOnNoData bool
 	// looksBack is whether an evaluation asks about the interval before it.
 	looksBack bool
-	evaluate  func(context.Context, moment) outcome
+	// doubt is why it can never fail, in words.
+	doubt    string
+	evaluate func(context.Context, moment) outcome
 }
 
 // counts reports whether an outcome is a failure, and in words why one without data is none. first is that of the
@@ -69,6 +71,24 @@ func (a *analyzer) counts(o outcome, first bool) (failure bool, why string) {
 		}
 	}
 	return true, ""
+}
+
+// unverified is in words why the success of an analysis says nothing about the entry; "" when it says something.
+func (a *analyzer) unverified(c counts) string {
+	switch n := c.Evaluations; {
+	case n == 0:
+		return "it was not evaluated: nothing was verified"
+	case c.Over:
+		return "there was no earlier successful analysis to compare with: nothing was verified"
+	case c.NoData == n && c.Failures == n:
+		return fmt.Sprintf("no evaluation had data: nothing was verified, and failureLimit %d allows all %d to fail",
+			a.failureLimit, n)
+	case c.NoData == n:
+		return "no evaluation had data: nothing was verified"
+	case c.Failures == n:
+		return fmt.Sprintf("all %d evaluations failed, which failureLimit %d allows", n, a.failureLimit)
+	}
+	return a.doubt
 }
 
 // safely makes a failed query of a panic, which would end the plugin with the stages of all others.

@@ -45,19 +45,29 @@ func (r *run) note(ctx context.Context, withSeries bool) error {
 	return nil
 }
 
+// progressStep is the time after which progress is reported though nothing was evaluated.
+func (r *run) progressStep() time.Duration { return max(r.duration/progressSteps, leastProgress) }
+
+// progress reports how far the analysis is, when that has changed.
 func (r *run) progress() {
-	text := fmt.Sprintf("%d evaluations", r.evaluated)
-	if r.evaluated == 1 {
+	elapsed := min(r.elapsed(), r.duration)
+	r.done.steps = int(elapsed / r.progressStep())
+	if r.shown == r.done {
+		return
+	}
+	r.shown = r.done
+	text := fmt.Sprintf("%d evaluations", r.done.evaluated)
+	if r.done.evaluated == 1 {
 		text = "1 evaluation"
 	}
-	switch r.failures {
+	switch r.done.failures {
 	case 0:
 	case 1:
 		text += ", 1 failure"
 	default:
-		text += fmt.Sprintf(", %d failures", r.failures)
+		text += fmt.Sprintf(", %d failures", r.done.failures)
 	}
-	r.req.Client.Progress(sdk.Progress{Done: int64(100 * r.state.elapsed / r.duration), Total: 100, Text: text})
+	r.req.Client.Progress(sdk.Progress{Done: int64(100 * elapsed / r.duration), Total: 100, Text: text})
 }
 
 // succeed ends the analysis when its time is over.
@@ -73,12 +83,35 @@ func (r *run) succeed(ctx context.Context) (sdk.Result, error) {
 			return sdk.Failure, err
 		}
 	}
-	if r.dryRun && r.failures > 0 {
-		r.req.Log.Successf("The dry run of the analysis is over: %d of %d evaluations failed", r.failures, r.evaluated)
+	if r.dryRun && r.done.failures > 0 {
+		r.req.Log.Successf("The dry run of the analysis is over: %d of %d evaluations failed", r.done.failures,
+			r.done.evaluated)
 		return sdk.Success, nil
 	}
-	r.req.Log.Successf("The analysis succeeded: %d of %d evaluations failed in %s", r.failures, r.evaluated, r.duration)
+	r.conclude()
 	return sdk.Success, nil
+}
+
+// conclude logs the result of an analysis that has not failed, and what it has not verified.
+func (r *run) conclude() {
+	text, without := fmt.Sprintf("%d of %d evaluations failed", r.done.failures, r.done.evaluated), 0
+	warned := false
+	for _, a := range r.analyzers {
+		c := r.state.counts[a.name]
+		without += c.NoData
+		if finding := a.unverified(c); finding != "" {
+			r.req.Log.Infof("Warning: %s: %s", a.name, finding)
+			warned = true
+		}
+	}
+	if without > 0 {
+		text += fmt.Sprintf(" and %d had no data", without)
+	}
+	if warned {
+		r.req.Log.Infof("The analysis is over, with the warnings above: %s in %s", text, r.duration)
+		return
+	}
+	r.req.Log.Successf("The analysis succeeded: %s in %s", text, r.duration)
 }
 
 // fail ends the analysis after too many failures.

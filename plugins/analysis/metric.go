@@ -46,6 +46,9 @@ func newMetric(name string, m *config.StageMetric, metrics provider.Metrics, var
 		a.evaluate = it.withPrevious
 	case m.Compares():
 		a.evaluate = it.withVariant
+		if it.first.query == it.second.query {
+			a.doubt = "the query " + config.ComparesItself
+		}
 	default:
 		a.strategy, a.min, a.max = config.Threshold, m.Expected.Min, m.Expected.Max
 	}
@@ -147,13 +150,30 @@ func (m *metric) compare(ctx context.Context, end, otherEnd time.Time) outcome {
 			return outcome{verdict: noData, text: each.name + ": " + none(each.answer), remarks: each.answer.Warnings}
 		}
 	}
-	result, err := compare.Test(one.Values(), other.Values(), deviation(m.config.Deviation))
+	first, second, each := independent(one, other)
+	result, err := compare.Test(first, second, deviation(m.config.Deviation))
 	if err != nil {
 		return outcome{verdict: failed, text: err.Error()}
 	}
 	o := m.judge(one, other, result)
+	if each > 1 {
+		o.text += fmt.Sprintf("; one sample in %d counts, because they are repeated until the next scrape", each)
+	}
 	o.remarks = slices.Concat(one.Warnings, other.Warnings)
 	return o
+}
+
+// independent are the samples of two answers without those that only repeat others: one in each counts. A comparison
+// keeps as many as it needs, or it could never fail.
+func independent(one, other *provider.Answer) (first, second []float64, each int) {
+	a, b := one.Held(), other.Held()
+	for each = compare.Repeats(slices.Concat(a, b)); each > 1; each-- {
+		first, second = compare.Every(a, each), compare.Every(b, each)
+		if min(len(first), len(second)) >= config.MinSamples {
+			return first, second, each
+		}
+	}
+	return one.Values(), other.Values(), 1
 }
 
 func (m *metric) judge(one, other *provider.Answer, result compare.Result) outcome {
@@ -222,11 +242,16 @@ func counted(answer *provider.Answer) string {
 	if answer.NotNumbers > 0 {
 		text += fmt.Sprintf(", and %d of NaN", answer.NotNumbers)
 	}
+	if answer.Outside > 0 {
+		text += fmt.Sprintf(", and %d of another time", answer.Outside)
+	}
 	return text
 }
 
 func none(answer *provider.Answer) string {
 	switch {
+	case answer.Outside > 0:
+		return fmt.Sprintf("no samples of the time that was asked about, and %d of another time", answer.Outside)
 	case answer.NotNumbers == 1:
 		return "the only sample is NaN"
 	case answer.NotNumbers > 0:

@@ -112,7 +112,7 @@ func checkProviders(options *config.Options, configured *config.Config) error {
 		switch found := configured.Find(l.Provider); {
 		case found == nil:
 			return unknownProvider("logs", i, l.Provider, configured)
-		case found.Type != config.Stackdriver:
+		case !found.HasLogs():
 			return fmt.Errorf("logs[%d]: the provider %s has the type %s, which has no logs: want %s", i, l.Provider,
 				found.Type, config.Stackdriver)
 		}

@@ -21,6 +21,9 @@ const (
 	seriesEvery = 10 * time.Second
 	// saveLimit bounds a note, the last one of a stage that has been stopped, too.
 	saveLimit = 2 * time.Second
+	// progressSteps are how often the elapsed time is reported at most, leastProgress is the least time between two.
+	progressSteps = 20
+	leastProgress = time.Second
 	// maxQueries bounds the queries at one time.
 	maxQueries = 16
 )
@@ -44,10 +47,14 @@ type run struct {
 	queries sync.WaitGroup
 
 	// dirty is whether there is something new to note, unsaved whether the last note was not taken.
-	dirty, unsaved      bool
-	saved, seriesSaved  time.Time
-	evaluated, failures int
+	dirty, unsaved     bool
+	saved, seriesSaved time.Time
+	// done is how far it is now, shown what was reported of that last.
+	done, shown progress
 }
+
+// progress is what users see of how far the analysis is. A new one is reported when it is another one.
+type progress struct{ steps, evaluated, failures int }
 
 // result is the outcome of one evaluation.
 type result struct {
@@ -78,7 +85,7 @@ func newRun(c clock, req *sdk.StageRequest[config.Config], options *config.Optio
 		clock: c, req: req, duration: options.Duration.Std(), dryRun: options.DryRun, analyzers: analyzers, state: kept,
 		base: kept.elapsed, began: now, busy: map[int]bool{}, results: make(chan result, len(analyzers)),
 		places: make(chan struct{}, maxQueries), saved: now, seriesSaved: now,
-		evaluated: evaluated, failures: failures,
+		done: progress{evaluated: evaluated, failures: failures}, shown: progress{steps: -1},
 	}
 }
 
@@ -114,6 +121,7 @@ func (r *run) execute(ctx context.Context) (sdk.Result, error) {
 			return sdk.Failure, r.stopped(ctx)
 		}
 		r.saveWhenDue(ctx)
+		r.progress()
 	}
 }
 
@@ -173,6 +181,7 @@ func (r *run) finished() bool {
 // wait is the time until something is due.
 func (r *run) wait() time.Duration {
 	elapsed, wait := r.elapsed(), beat
+	wait = min(wait, r.progressStep()-elapsed%r.progressStep())
 	if left := r.duration - elapsed; left > 0 {
 		wait = min(wait, left)
 	}
@@ -195,10 +204,13 @@ func (r *run) take(ended result) error {
 	c := r.state.counts[a.name]
 	c.Next, c.Over = ended.number+1, o.over
 	c.Evaluations++
-	r.evaluated++
+	r.done.evaluated++
 	if failure {
 		c.Failures++
-		r.failures++
+		r.done.failures++
+	}
+	if o.verdict == noData {
+		c.NoData++
 	}
 	r.state.counts[a.name] = c
 	r.keepPoint(ended)

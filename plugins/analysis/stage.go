@@ -47,8 +47,21 @@ func (p *plugin) ExecuteStage(ctx context.Context, req *sdk.StageRequest[config.
 		req.Log.Infof("Going on with the analysis of %s after %s", options.Duration, kept.elapsed.Round(time.Second))
 	} else {
 		req.Log.Infof("Analysing for %s: %s", options.Duration, options.Contents())
+		warn(req.Log, options.Doubts(), analyzers)
 	}
 	return r.execute(ctx)
+}
+
+// warn logs what is accepted, as PipeCD accepts it, though it hardly does what its author expects.
+func warn(log sdk.StageLog, doubts []string, analyzers []*analyzer) {
+	for _, a := range analyzers {
+		if a.doubt != "" {
+			doubts = append(doubts, a.name+": "+a.doubt)
+		}
+	}
+	for _, doubt := range doubts {
+		log.Infof("Warning: %s", doubt)
+	}
 }
 
 // analyzers are one for each metric, log and request.

@@ -5,7 +5,10 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -97,6 +100,21 @@ func TestNoDataAndNaN(t *testing.T) {
 			require.Contains(t, h.Piped.Log("analysis"), each.log)
 		})
 	}
+}
+
+func TestSamplesOfAnotherTimeAreNoData(t *testing.T) {
+	t.Parallel()
+	c := newManualClock()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = fmt.Fprintf(w, `{"status":"success","data":{"resultType":"matrix","result":[{"values":[[%d,"1"]]}]}}`,
+			begin.Add(-24*time.Hour).Unix())
+	}))
+	t.Cleanup(s.Close)
+	h := start(t, c, s.URL, nil)
+	ended := h.Go(t.Context(), t, stageAnalysis, stage("10m", `"query":"q","interval":"6m","expected":{"max":1}`))
+	require.Equal(t, model.StageStatus_STAGE_FAILURE, finish(c, ended))
+	require.Contains(t, h.Piped.Log("analysis"), "metrics[0]: no data: no samples of the time that was asked about, "+
+		"and 1 of another time, expected at most 1; failure 1")
 }
 
 func TestTheFirstQueryMayHaveNoDataYet(t *testing.T) {
@@ -250,6 +268,7 @@ func TestWhatCanNeverBeEvaluatedIsRefusedAtPlanning(t *testing.T) {
 	h := start(t, newManualClock(), "http://127.0.0.1:1", nil)
 	for _, c := range [][2]string{
 		{`{}`, "duration is required"},
+		{`{"duration":"5m","metrics":[]}`, "there is nothing to evaluate: the stage has no metrics, logs or https"},
 		{stage("5m", `"query":"q","interval":"5m","expected":{"max":1}`), "interval 5m0s has to be shorter"},
 		{stage("5m", `"query":"q","interval":"1m"`), "metrics[0]: expected.min or expected.max is required"},
 		{stage("5m", `"query":"q","interval":"1m","strategy":"PREVIOUS","step":"30s"`), "give 3 samples a side, with " +

@@ -33,6 +33,7 @@ type counts struct {
 	Next        int  `json:"next"`
 	Evaluations int  `json:"evaluations"`
 	Failures    int  `json:"failures"`
+	NoData      int  `json:"noData,omitempty"`
 	Over        bool `json:"over,omitempty"`
 }
 

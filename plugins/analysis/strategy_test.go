@@ -74,6 +74,42 @@ func TestTwoVariantsAreCompared(t *testing.T) {
 	}
 }
 
+func TestSamplesThatAreRepeatedUntilTheNextScrapeCountOnce(t *testing.T) {
+	t.Parallel()
+	// Scrapes each 15 s, asked each 6 s: of 4 scrapes that are lower than 3 of 4 others, no difference can be certain.
+	held := func(a, b, c, d float64) []float64 { return []float64{a, a, a, b, b, c, c, c, d, d, d} }
+	s := newServer(t, func(one asked) []float64 {
+		if one.query == "canary" {
+			return held(8, 7, 6, 3)
+		}
+		return held(1, 2, 5, 4)
+	})
+	c := newManualClock()
+	h := start(t, c, s.URL, nil)
+	ended := h.Go(t.Context(), t, stageAnalysis, stage("80s",
+		`"strategy":"CANARY_PRIMARY","interval":"1m","query":"{{ .Variant.Name }}"`))
+	require.Equal(t, model.StageStatus_STAGE_SUCCESS, finish(c, ended), h.Piped.Log("analysis"))
+	require.Contains(t, h.Piped.Log("analysis"), "canary has the median 6 (11 samples), primary has 4 (11 samples): "+
+		"not significantly different (p = 0.1143, limit 0.05); one sample in 3 counts, because they are repeated "+
+		"until the next scrape; query: ")
+}
+
+func TestAComparisonOfRepeatedSamplesKeepsAsManyAsItNeeds(t *testing.T) {
+	t.Parallel()
+	// Scrapes each 30 s.
+	low, high := []float64{1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 3}, []float64{8, 8, 7, 7, 7, 7, 7, 6, 6, 6, 6}
+	s := newServer(t, func(one asked) []float64 {
+		if one.query == "canary" {
+			return high
+		}
+		return low
+	})
+	h := start(t, newManualClock(), s.URL, nil)
+	require.Equal(t, model.StageStatus_STAGE_FAILURE, h.Execute(t, stageAnalysis, stage("80s",
+		`"strategy":"CANARY_PRIMARY","interval":"1m","query":"{{ .Variant.Name }}"`)))
+	require.Contains(t, h.Piped.Log("analysis"), "limit 0.05); one sample in 3 counts, because they are repeated")
+}
+
 func TestSidesWithoutValuesAreTheSameOnBothSides(t *testing.T) {
 	t.Parallel()
 	nan := []float64{math.NaN(), math.NaN()}

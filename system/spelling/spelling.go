@@ -6,13 +6,18 @@ package spelling
 import "strings"
 
 // Nearest returns the known name that a misspelt one most likely means, "" when none is close. Upper
-// and lower case are the same.
+// and lower case are the same. Of names that are equally close, one that the misspelt name begins with, or that begins
+// with it, is preferred: HIGHER means HIGH and not EITHER.
 func Nearest(name string, known []string) string {
-	best, bestDistance := "", 1+(len(name)+2)/3
+	most := 1 + (len(name)+2)/3
+	best, bestDistance, bestBegins := "", most, false
 	name = strings.ToLower(name)
 	for _, candidate := range known {
-		if distance := Distance(name, strings.ToLower(candidate), bestDistance); distance < bestDistance {
-			best, bestDistance = candidate, distance
+		lower := strings.ToLower(candidate)
+		begins := strings.HasPrefix(name, lower) || strings.HasPrefix(lower, name)
+		distance := Distance(name, lower, most)
+		if distance < bestDistance || distance < most && distance == bestDistance && begins && !bestBegins {
+			best, bestDistance, bestBegins = candidate, distance, begins
 		}
 	}
 	return best

@@ -17,10 +17,12 @@ import (
 // stageAnalysis is the stage whose options refer to providers and templates.
 const stageAnalysis = "ANALYSIS"
 
-// references checks the names that stages ANALYSIS and their templates refer to.
+// references checks the names that stages ANALYSIS and their templates refer to, and what can never fail.
 type references struct {
 	// providers are those of the piped configurations that count; nil when none of them has the plugin.
 	providers []string
+	// withLogs are those that have logs.
+	withLogs []string
 	// headers are those with secrets.
 	headers []string
 	// folders are those that have been read, by the root of the repository.
@@ -42,6 +44,9 @@ func (r *references) note(report *config.Report) {
 		}
 		for _, provider := range configured.AnalysisProviders {
 			r.providers = append(r.providers, provider.Name)
+			if provider.HasLogs() {
+				r.withLogs = append(r.withLogs, provider.Name)
+			}
 		}
 		for _, header := range configured.HTTPHeaders {
 			r.headers = append(r.headers, header.Name)
@@ -82,7 +87,7 @@ func (r *references) stage(report *config.Report, at string) {
 }
 
 func (r *references) known(folder *analysis.Folder) analysis.Known {
-	return analysis.Known{Providers: r.providers, Headers: r.headers, Folder: folder}
+	return analysis.Known{Providers: r.providers, LogProviders: r.withLogs, Headers: r.headers, Folder: folder}
 }
 
 // folder is the folder .pipe of the repository of a file; nil when it is not known.
@@ -111,6 +116,10 @@ func (r *references) folder(report *config.Report) *analysis.Folder {
 
 func addMistakes(value config.Value, found []analysis.Mistake) {
 	for _, mistake := range found {
+		if mistake.Warning {
+			value.Warning(mistake.Path, false, mistake.Message)
+			continue
+		}
 		value.Error(mistake.Path, false, mistake.Message)
 	}
 }

@@ -71,3 +71,28 @@ func TestAnIntervalBelowASecondIsRefusedAtItsPlace(t *testing.T) {
 	require.Contains(t, stdout, file+":11:44: error: spec.pipeline.stages[0].with.https[0].interval: ")
 	require.Contains(t, stdout, "is too short: want 1s or more\n")
 }
+
+func TestLogsOfAProviderWithoutLogsAndWhatCanNeverFailAreNamed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file, piped := filepath.Join(dir, "app.pipecd.yaml"), filepath.Join(dir, "piped.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(stagesOf+"name: ANALYSIS\n        with:\n          duration: 1m\n"+
+		"          metrics:\n"+
+		"            - {provider: prom, query: up, interval: 20s, failureLimit: 4, expected: {max: 1}}\n"+
+		"            - {provider: prom, query: up, interval: 20s, strategy: CANARY_PRIMARY, expected: {max: 1}}\n"+
+		"          logs:\n            - {provider: prom, query: q, interval: 20s, failureLimit: 3}\n"), 0o600))
+	require.NoError(t, os.WriteFile(piped, []byte("apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec:\n  plugins:\n"+
+		"    - name: analysis\n      config:\n        analysisProviders:\n"+
+		"          - {name: prom, type: PROMETHEUS, config: {address: \"http://127.0.0.1:9090\"}}\n"), 0o600))
+	code, stdout, _ := command(t.Context(), dir, "validate", file, "--piped-config", piped)
+	require.Equal(t, exit.WrongUsage, code)
+	const stage = "spec.pipeline.stages[0].with."
+	require.Contains(t, stdout, file+":14:26: error: "+stage+"logs[0].provider: \"prom\" has no logs: want a provider "+
+		"of the type STACKDRIVER\n")
+	require.Contains(t, stdout, file+":11:72: warning: "+stage+"metrics[0].failureLimit: 4 allows each of "+
+		"the 4 evaluations to fail, so the entry can never fail the stage: want 3 at most\n")
+	require.Contains(t, stdout, file+":12:39: warning: "+stage+"metrics[1].query: is the same for both ")
+	require.Contains(t, stdout, file+":12:94: warning: "+stage+"metrics[1].expected: is not used: strategy "+
+		"CANARY_PRIMARY compares samples with each other")
+	require.Contains(t, stdout, "1 error, 3 warnings")
+}

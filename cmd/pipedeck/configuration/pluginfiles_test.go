@@ -58,7 +58,7 @@ func TestThePluginOfADirectoryIsCheckedByTheSchemaNextToItsConfiguration(t *test
 func TestFilesOfEveryKindBelowADirectoryAreChecked(t *testing.T) {
 	t.Parallel()
 	dir := writeFiles(t, map[string]string{
-		".pipe/analysis.yaml":  templatesOf + "https: {ping: {url: u, interval: 1m}}\n",
+		".pipe/analysis.yaml":  templatesOf + "https: {ping: {url: \"http://u\", interval: 1m}}\n",
 		".pipe/events.json":    `{"apiVersion": "pipecd.dev/v1beta1", "kind": "EventWatcher", "spec": {}}`,
 		"a/app.pipecd.yaml":    clitest.GoodApplication,
 		"b/piped-plugin.yaml":  "# nothing yet\n",

@@ -62,7 +62,7 @@ func TestWrongFilesOfEveryKindAreRefusedAtTheRightPlace(t *testing.T) {
 		{"t.yaml", templatesOf + "logs: {errors: {query: §1, provider: p, interval: 1m}}\n", "write it in quotes"},
 		{"t.yaml", templatesOf + "logs: {errors: {query: q, provider: p, interval: 1m, §template: {name: a}}}\n",
 			`unknown key "template" is not read`},
-		{"t.yaml", templatesOf + "https: {ping: {url: u, interval: 1m, expectedCode: §\"200\"}}\n",
+		{"t.yaml", templatesOf + "https: {ping: {url: \"http://u\", interval: 1m, expectedCode: §\"200\"}}\n",
 			"want a whole number"},
 		{"t.yaml", strings.Replace(templatesOf, "AnalysisTemplate", "§AnalysisTemplates", 1) + "metrics: {}\n",
 			`did you mean "AnalysisTemplate"?`},

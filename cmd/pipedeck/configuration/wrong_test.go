@@ -112,7 +112,7 @@ func TestWrongConfigurationsAreRefusedAtTheRightPlace(t *testing.T) {
 		{stagesOf + "{name: ANALYSIS, with: {duration: 9m, metrics: [{provider: p, query: q, interval: 1m, strategy: " +
 			"§TRESHOLD}]}}\n",
 			`did you mean "THRESHOLD"?`},
-		{stagesOf + "{name: ANALYSIS, with: {duration: 9m, https: [{url: u, interval: 1m, expectedCode: " +
+		{stagesOf + "{name: ANALYSIS, with: {duration: 9m, https: [{url: \"http://u\", interval: 1m, expectedCode: " +
 			"§999}]}}\n", "want 599 at most"},
 		{stagesOf + "{name: TERRAFORM_PLAN, with: {§exitOnNoChange: true}}\n", `did you mean "exitOnNoChanges"?`},
 		{stagesOf + "{name: ECS_CANARY_CLEAN, with: {§scale: 1}}\n", "there are no keys here"},

@@ -36,6 +36,9 @@ func (o *Options) Validate() error {
 	if n := len(o.Metrics) + len(o.Logs) + len(o.HTTPS); n > maxEntries {
 		return fmt.Errorf("there are %d metrics, logs and https: at most %d", n, maxEntries)
 	}
+	if o.empty() {
+		return errors.New("there is nothing to evaluate: the stage has no metrics, logs or https")
+	}
 	var mistakes []error
 	for i := range o.Metrics {
 		if o.Metrics[i].Template == nil {
@@ -55,6 +58,8 @@ func (o *Options) Validate() error {
 	return errors.Join(mistakes...)
 }
 
+func (o *Options) empty() bool { return len(o.Metrics)+len(o.Logs)+len(o.HTTPS) == 0 }
+
 // Contents is what there is to evaluate, in words.
 func (o *Options) Contents() string {
 	var parts []string
@@ -71,9 +76,6 @@ func (o *Options) Contents() string {
 		default:
 			parts = append(parts, fmt.Sprintf("%d %s", each.n, each.more))
 		}
-	}
-	if len(parts) == 0 {
-		return "nothing to evaluate: the stage has no metrics, logs or https"
 	}
 	return strings.Join(parts, ", ")
 }

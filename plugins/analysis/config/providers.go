@@ -122,6 +122,9 @@ func (p *Provider) validate() error {
 	return fmt.Errorf("type is %q: want PROMETHEUS, DATADOG, STACKDRIVER or CLOUDWATCH", p.Type)
 }
 
+// HasLogs reports whether the provider can be asked for log entries.
+func (p *Provider) HasLogs() bool { return p.Type == Stackdriver }
+
 // Find returns the provider of a name; nil when there is none.
 func (c *Config) Find(name string) *Provider {
 	for i := range c.AnalysisProviders {

@@ -15,6 +15,8 @@ import (
 type Known struct {
 	// Providers are the names of the analysis providers; nil when they are not known.
 	Providers []string
+	// LogProviders are those among them that have logs.
+	LogProviders []string
 	// Headers are the names of the headers with secrets; only looked at where Providers are known.
 	Headers []string
 	// Folder is the folder .pipe of the repository; nil when it is not known.
@@ -35,44 +37,55 @@ func ReadFolder(folder string) (*Folder, error) {
 	return &Folder{templates}, nil
 }
 
-// Mistake is a name in the options of a stage, or in a file of templates, that refers to nothing.
+// Mistake is what is wrong in the options of a stage, or in a file of templates, such as a name that refers to nothing.
 type Mistake struct {
 	// Path are the keys and indexes that lead to it.
 	Path    []string
 	Message string
+	// Warning is whether the stage is executed all the same.
+	Warning bool
 }
 
-// Mistakes returns the names of the options that refer to nothing: providers, templates and variables.
+// Mistakes returns what the schema of the options cannot find: names of providers, templates and variables that refer
+// to nothing, texts that cannot be read, and what can never fail.
 func (o *Options) Mistakes(known Known) []Mistake {
 	var found []Mistake
+	if o.empty() {
+		found = append(found, Mistake{Message: "has no metrics, logs or https: there is nothing to evaluate"})
+	}
 	var all raw
 	if known.Folder != nil {
 		all = known.Folder.templates
 	}
 	for i := range o.Metrics {
 		m := &o.Metrics[i]
-		at := references{known: known, at: []string{"metrics", strconv.Itoa(i)}, reference: m.Template}
+		at := references{known: known, at: []string{"metrics", strconv.Itoa(i)}, reference: m.Template, given: m.given}
 		at.provider(m.Provider)
 		if merge(&at, all.Metrics, m.given, &m.Metric) {
-			at.variables("query", m.Query, m.sides())
+			at.metric(&m.Metric)
+			at.doubt("expected", m.unusedLimits())
+			at.doubt("query", at.sameSides(&m.Metric))
+			at.doubt("failureLimit", o.allows(m.Interval, m.FailureLimit))
 		}
 		found = append(found, at.found...)
 	}
 	for i := range o.Logs {
 		l := &o.Logs[i]
-		at := references{known: known, at: []string{"logs", strconv.Itoa(i)}, reference: l.Template}
-		at.provider(l.Provider)
+		at := references{known: known, at: []string{"logs", strconv.Itoa(i)}, reference: l.Template, given: l.given}
+		at.logs(l.Provider)
 		if merge(&at, all.Logs, l.given, &l.Log) {
-			at.variables("query", l.Query, nil)
+			at.variables("query", l.Query, noVariant)
+			at.doubt("failureLimit", o.allows(l.Interval, l.FailureLimit))
 		}
 		found = append(found, at.found...)
 	}
 	for i := range o.HTTPS {
 		h := &o.HTTPS[i]
-		at := references{known: known, at: []string{"https", strconv.Itoa(i)}, reference: h.Template}
+		at := references{known: known, at: []string{"https", strconv.Itoa(i)}, reference: h.Template, given: h.given}
 		at.headers(h.HeadersFrom)
 		if merge(&at, all.HTTPS, h.given, &h.HTTP) {
-			at.variables("url", h.URL, nil)
+			at.request(&h.HTTP)
+			at.doubt("failureLimit", o.allows(h.Interval, h.FailureLimit))
 		}
 		found = append(found, at.found...)
 	}
@@ -86,33 +99,23 @@ func (t *Templates) Mistakes(known Known) []Mistake {
 		m := t.Metrics[name]
 		at := references{known: known, at: []string{"metrics", name}, anyArgs: true}
 		at.provider(m.Provider)
-		at.variables("query", m.Query, m.sides())
+		at.metric(&m)
 		found = append(found, at.found...)
 	}
 	for _, name := range sortedKeys(t.Logs) {
 		at := references{known: known, at: []string{"logs", name}, anyArgs: true}
-		at.provider(t.Logs[name].Provider)
-		at.variables("query", t.Logs[name].Query, nil)
+		at.logs(t.Logs[name].Provider)
+		at.variables("query", t.Logs[name].Query, noVariant)
 		found = append(found, at.found...)
 	}
 	for _, name := range sortedKeys(t.HTTPS) {
 		at := references{known: known, at: []string{"https", name}, anyArgs: true}
-		at.headers(t.HTTPS[name].HeadersFrom)
-		at.variables("url", t.HTTPS[name].URL, nil)
+		h := t.HTTPS[name]
+		at.headers(h.HeadersFrom)
+		at.request(&h)
 		found = append(found, at.found...)
 	}
 	return found
-}
-
-// sides are the arguments of both variants that a strategy compares; nil for strategies without variants.
-func (m *Metric) sides() []map[string]string {
-	switch m.Strategy {
-	case CanaryBaseline:
-		return []map[string]string{m.CanaryArgs, m.BaselineArgs}
-	case CanaryPrimary:
-		return []map[string]string{m.CanaryArgs, m.PrimaryArgs}
-	}
-	return nil
 }
 
 // references looks for mistakes in one entry.
@@ -120,13 +123,15 @@ type references struct {
 	known     Known
 	at        []string
 	reference *TemplateRef
-	// anyArgs is whether arguments may have any name.
+	// given are the keys of the stage, where the entry is one of a stage.
+	given json.RawMessage
+	// anyArgs is whether the entry is a template, which stages give arguments of any name, and their strategy.
 	anyArgs bool
 	found   []Mistake
 }
 
 func (r *references) add(key []string, message string) {
-	r.found = append(r.found, Mistake{slices.Concat(r.at, key), message})
+	r.found = append(r.found, Mistake{Path: slices.Concat(r.at, key), Message: message})
 }
 
 func (r *references) provider(name string) {
@@ -135,6 +140,14 @@ func (r *references) provider(name string) {
 	}
 	r.add([]string{"provider"}, fmt.Sprintf("%q is not among the analysisProviders of the piped configuration: %s",
 		name, orNone(r.known.Providers)))
+}
+
+// logs is provider for an entry of logs.
+func (r *references) logs(name string) {
+	r.provider(name)
+	if slices.Contains(r.known.Providers, name) && !slices.Contains(r.known.LogProviders, name) {
+		r.add([]string{"provider"}, fmt.Sprintf("%q has no logs: want a provider of the type %s", name, Stackdriver))
+	}
 }
 
 func (r *references) headers(names []string) {
@@ -167,27 +180,4 @@ func merge[T any](r *references, all map[string]json.RawMessage, given json.RawM
 		return false
 	}
 	return overlay(r.reference, r.at[0], all, given, entry) == nil
-}
-
-// variables looks for variables without a value. Where the text is that of a template, the mistake is at its name.
-func (r *references) variables(key, text string, sides []map[string]string) {
-	values := ForApplication("", r.known.CustomArgs, nil).With(r.reference)
-	if sides == nil {
-		sides = []map[string]string{nil}
-	}
-	var known []string
-	for _, args := range sides {
-		for _, variable := range values.Of("", args).unknown(text, r.anyArgs) {
-			if slices.Contains(known, variable) {
-				continue
-			}
-			known = append(known, variable)
-			message := fmt.Sprintf("the variable {{ %s }} has no value", variable)
-			if r.reference != nil {
-				r.add([]string{"template", "name"}, message+fmt.Sprintf(": %q needs it in %s", r.reference.Name, key))
-				continue
-			}
-			r.add([]string{key}, message)
-		}
-	}
 }

@@ -33,7 +33,7 @@ func (v Variables) has(field []string, anyArgs bool) bool {
 	names := map[string][]string{"App": {"Name", "Env"}, "Variant": {"Name"}, "K8s": {"Namespace"}}
 	args := map[string]map[string]string{
 		"VariantCustomArgs": v.VariantCustomArgs, "VariantArgs": v.VariantArgs,
-		"AppCustomArgs": v.AppCustomArgs, "AppArgs": v.AppArgs,
+		"AppCustomArgs": v.AppCustomArgs, "AppArgs": v.AppArgs, "Variant": v.Variant, "K8s": v.K8s,
 	}
 	given, isArgs := args[field[0]]
 	switch {
@@ -45,7 +45,7 @@ func (v Variables) has(field []string, anyArgs bool) bool {
 		return false
 	case isArgs:
 		_, is := given[field[1]]
-		return is || anyArgs
+		return is || anyArgs && (names[field[0]] == nil || slices.Contains(names[field[0]], field[1]))
 	}
 	return slices.Contains(names[field[0]], field[1])
 }

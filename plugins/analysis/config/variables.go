@@ -17,8 +17,8 @@ import (
 type Variables struct {
 	// App is the application that is deployed.
 	App struct{ Name, Env string }
-	// Variant is the variant of a strategy CANARY_*; its name is empty for the others.
-	Variant struct{ Name string }
+	// Variant has the Name of the variant of a strategy CANARY_*; the others have none.
+	Variant map[string]string
 	// VariantCustomArgs are canaryArgs, baselineArgs or primaryArgs.
 	VariantCustomArgs map[string]string
 	// VariantArgs are the same, as PipeCD's comments name them.
@@ -31,7 +31,7 @@ type Variables struct {
 	// not have them.
 	Services map[string]string
 	// K8s is PipeCD v0's way to the namespace, which is AppCustomArgs.k8sNamespace now.
-	K8s struct{ Namespace string }
+	K8s map[string]string
 }
 
 // ForApplication returns the variables of an application.
@@ -50,13 +50,19 @@ func (v Variables) With(reference *TemplateRef) Variables {
 		maps.Copy(v.AppCustomArgs, reference.AppArgs)
 	}
 	v.AppArgs = v.AppCustomArgs
-	v.K8s.Namespace = v.AppCustomArgs["k8sNamespace"]
+	v.K8s = map[string]string{}
+	if namespace, given := v.AppCustomArgs["k8sNamespace"]; given {
+		v.K8s["Namespace"] = namespace
+	}
 	return v
 }
 
-// Of returns the variables for a variant, such as canary.
+// Of returns the variables for a variant, such as canary; without a name it is none.
 func (v Variables) Of(variant string, args map[string]string) Variables {
-	v.Variant.Name, v.VariantCustomArgs, v.VariantArgs = variant, args, args
+	v.Variant, v.VariantCustomArgs, v.VariantArgs = map[string]string{}, args, args
+	if variant != "" {
+		v.Variant["Name"] = variant
+	}
 	return v
 }
 

@@ -56,6 +56,7 @@ func (c *cloudWatch) Query(ctx context.Context, query string, at Range) (*Answer
 		MetricDataQueries: queries, StartTime: aws.Time(at.From), EndTime: aws.Time(at.To),
 	}
 	result, series := &Answer{}, map[[2]string]bool{}
+	result.within(at, max(longestPeriod(queries), at.To.Sub(at.From)))
 	for range maxMetricPages {
 		page, err := client.GetMetricData(ctx, input)
 		if err != nil {
@@ -138,6 +139,18 @@ func metricQueries(query string, seconds int32) ([]types.MetricDataQuery, error)
 		}
 	}
 	return queries, nil
+}
+
+// longestPeriod is the longest time between two samples of queries, as far as it is a key of theirs.
+func longestPeriod(queries []types.MetricDataQuery) time.Duration {
+	var longest int32
+	for _, q := range queries {
+		longest = max(longest, aws.ToInt32(q.Period))
+		if q.MetricStat != nil {
+			longest = max(longest, aws.ToInt32(q.MetricStat.Period))
+		}
+	}
+	return time.Duration(longest) * time.Second
 }
 
 // PeriodsOfCloudWatch is how many samples of one series CloudWatch has of an interval at most.

@@ -58,6 +58,8 @@ type datadogAnswer struct {
 	Status string `json:"status"`
 	Error  string `json:"error"`
 	Series []struct {
+		// Interval is the time between two points in seconds, each of which stands for the time after it.
+		Interval float64 `json:"interval"`
 		// Pointlist are pairs of unix milliseconds and a value, which is null where there is none.
 		Pointlist [][2]*float64 `json:"pointlist"`
 	} `json:"series"`
@@ -91,6 +93,7 @@ func (d *datadog) Query(ctx context.Context, query string, at Range) (*Answer, e
 		if len(result.Points)+len(series.Pointlist) > maxPoints {
 			return nil, fmt.Errorf("the answer has more than %d samples: make the query narrower", maxPoints)
 		}
+		result.within(at, max(at.Step, time.Duration(series.Interval*float64(time.Second))))
 		for _, point := range series.Pointlist {
 			if point[0] == nil || point[1] == nil {
 				result.NotNumbers++

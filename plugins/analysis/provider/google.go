@@ -87,7 +87,7 @@ func (s *stackdriver) Query(ctx context.Context, query string, at Range) (*Answe
 	if err != nil {
 		return nil, err
 	}
-	return parseRange(address, page)
+	return parseRange(address, page, at)
 }
 
 // access is a token and the project that queries are about.
@@ -113,6 +113,7 @@ func (s *stackdriver) post(ctx context.Context, as access, address *url.URL, req
 		return nil, errors.New("the address of the provider is not usable")
 	}
 	req.Header.Set("Content-Type", "application/json")
+	repeatable(req)
 	as.token.SetAuthHeader(req)
 	answer, err := read(s.client, req, nil)
 	if answer != nil && err != nil {

@@ -118,11 +118,11 @@ func (p *prometheus) Query(ctx context.Context, query string, at Range) (*Answer
 	if err != nil {
 		return nil, fmt.Errorf("ask %s: %w", place(endpoint), err)
 	}
-	return parseRange(endpoint, page)
+	return parseRange(endpoint, page, at)
 }
 
 // parseRange reads an answer of the query API.
-func parseRange(endpoint *url.URL, page *page) (*Answer, error) {
+func parseRange(endpoint *url.URL, page *page, at Range) (*Answer, error) {
 	var answer rangeAnswer
 	if err := json.Unmarshal(page.body, &answer); err != nil || answer.Status != "success" {
 		return nil, fmt.Errorf("%s did not answer as Prometheus does: %s", place(endpoint), page.shown())
@@ -132,10 +132,12 @@ func parseRange(endpoint *url.URL, page *page) (*Answer, error) {
 			page.quote(answer.Data.ResultType))
 	}
 	result := &Answer{Series: len(answer.Data.Result), Warnings: answer.Warnings}
+	result.within(at, at.Step)
 	for _, series := range answer.Data.Result {
 		if len(result.Points)+len(series.Values) > maxPoints {
 			return nil, fmt.Errorf("the answer has more than %d samples: make the query narrower", maxPoints)
 		}
+		result.Starts = append(result.Starts, len(result.Points))
 		for _, s := range series.Values {
 			result.add(s.at, s.value)
 		}
@@ -150,6 +152,7 @@ func (p *prometheus) ask(ctx context.Context, endpoint *url.URL, form url.Values
 		return nil, errors.New("the address of the provider is not usable")
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	repeatable(req)
 	if err := p.authorize(req); err != nil {
 		return nil, err
 	}

@@ -33,10 +33,23 @@ type Answer struct {
 	Series int
 	// Points are the samples of all series, one series after the other. None of them is NaN.
 	Points []Point
+	// Starts are where the samples of each series begin in Points. Only services give them that repeat a sample at each
+	// step until there is a newer one.
+	Starts []int
 	// NotNumbers is how many samples were NaN, such as a rate of nothing, and are left out.
 	NotNumbers int
+	// Outside is how many samples are not of the time that was asked about, and are left out.
+	Outside int
 	// Warnings are remarks of the service.
 	Warnings []string
+
+	// from and to bound the samples that count.
+	from, to time.Time
+}
+
+// within has only samples of the range count, and those up to slack around it: services move ends to whole steps.
+func (a *Answer) within(at Range, slack time.Duration) {
+	a.from, a.to = at.From.Add(-slack), at.To.Add(slack)
 }
 
 // Values are the samples without their times.
@@ -48,9 +61,26 @@ func (a *Answer) Values() []float64 {
 	return values
 }
 
+// Held are the values of each series whose samples may be repeated; none where no service repeats them.
+func (a *Answer) Held() [][]float64 {
+	values, held := a.Values(), make([][]float64, 0, len(a.Starts))
+	for i, start := range a.Starts {
+		end := len(values)
+		if i+1 < len(a.Starts) {
+			end = a.Starts[i+1]
+		}
+		held = append(held, values[start:end])
+	}
+	return held
+}
+
 // add adds a sample.
 func (a *Answer) add(at time.Time, value float64) {
-	if math.IsNaN(value) {
+	switch {
+	case at.Before(a.from) || at.After(a.to):
+		a.Outside++
+		return
+	case math.IsNaN(value):
 		a.NotNumbers++
 		return
 	}

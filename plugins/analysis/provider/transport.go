@@ -61,6 +61,10 @@ func newTransport(settings *config.TLS) (*http.Transport, error) {
 	return transport, nil
 }
 
+// repeatable lets net/http send a query that is a POST again, on a new connection, when the server closes a connection
+// that was idle just as the query arrives. The header is a sign for net/http: without a value it is not sent.
+func repeatable(req *http.Request) { req.Header["Idempotency-Key"] = nil }
+
 // read returns an answer with a good status. configured is the address that the request was made from.
 func read(client *http.Client, req *http.Request, configured *url.URL) (*page, error) {
 	resp, err := client.Do(req)
