@@ -12,6 +12,6 @@ import (
 func TestTheCommandThatForgetsAnApplicationNamesIt(t *testing.T) {
 	t.Parallel()
 	require.EqualError(t, &unremovableError{[]string{"terraform", "lambda"}, "net"},
-		"plugin terraform, lambda has no stage that deletes what it has deployed; delete that by hand, then forget the "+
-			"application with: pipedeck remove net --orphan")
+		"plugin terraform, lambda has no stage that deletes what it has deployed; delete that by hand, then forget "+
+			"the application with: pipedeck remove net --orphan")
 }
