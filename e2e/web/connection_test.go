@@ -159,6 +159,28 @@ func TestAnEnvironmentThatIsAwayIsSaid(t *testing.T) {
 	b.shows("#notice", "What you see is from ")
 }
 
+func TestNothingGoesOnWhileTheEnvironmentIsAway(t *testing.T) {
+	s := shop(t)
+	b := open(t, laptop, s.url())
+	b.ready()
+	b.picks("deploy-eu")
+	b.shows("#attention", "parts ready")
+	s.away.Store(true)
+	s.deck.Break()
+	b.waits("document.body.dataset.connection === 'away'")
+	b.shows("#attention", "health unknown")
+	require.NotContains(t, js[string](b, "document.querySelector('#attention').innerText"), "parts ready")
+	b.shows("#lines", "3 of 4 pods ready")
+	const times = "['took', 'stage-took'].map(id => document.getElementById(id)?.innerText).join(' ') + " +
+		"[...document.querySelectorAll('.node')].map(node => node.textContent).join(' ')"
+	frozen := js[string](b, times)
+	js[any](b, "(window.away = performance.now(), null)")
+	b.waits("performance.now() - window.away > 2500")
+	require.Equal(t, frozen, js[string](b, times))
+	s.away.Store(false)
+	b.shows("#attention", "parts ready")
+}
+
 func TestWithoutTheTokenNothingIsShown(t *testing.T) {
 	s := shop(t)
 	for _, address := range []string{"/", "/#token=wrong", "/#token="} {

@@ -49,6 +49,14 @@ func TestApplicationsAreListedTheWorstFirst(t *testing.T) {
 	b.clean(s)
 }
 
+func TestALogThatIsWrappedDoesNotScrollSideways(t *testing.T) {
+	s := shop(t)
+	b := open(t, look{width: 1000, height: 700, scheme: "light"}, s.url())
+	b.ready()
+	b.waits("document.querySelector('#lines').scrollWidth === document.querySelector('#lines').clientWidth")
+	b.clean(s)
+}
+
 // The page shows the drawing of the terminal: each frame runs through the middles of the cells that the terminal's has.
 func TestTheGraphIsTheOneOfTheTerminal(t *testing.T) {
 	s := shop(t)
@@ -113,7 +121,8 @@ func TestAStageThatWaitsSaysWhoMayApprove(t *testing.T) {
 	s := serve(t, append(decktest.Shop(), d)...)
 	b := open(t, laptop, s.url())
 	b.shows("#reason", "approve waits for approval, 1 of 2 (approved by alice): bob or carol may approve")
-	b.shows("#reason", "an approver presses the key in the terminal UI, or runs: pipedeck approve checkout approve")
+	b.shows("#reason", "an approver presses the key in the terminal UI, or runs: pipedeck approve checkout approve "+
+		"--name default")
 	b.waits("document.querySelector('.node.waiting[aria-selected=true]').dataset.stage === 'approve'")
 	require.Contains(t, js[string](b, "document.querySelector('[data-stage=approve]').textContent"), "1 of 2")
 

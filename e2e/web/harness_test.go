@@ -76,7 +76,8 @@ type site struct {
 
 	t    testing.TB
 	film page.Film
-	// gone: the environment has ended on purpose. streams is how many streams were asked for.
+	// away: the environment does not answer. gone: it has ended on purpose. streams is how many streams were asked for.
+	away    atomic.Bool
 	gone    atomic.Bool
 	streams atomic.Int32
 	http    *http.Server
@@ -118,13 +119,17 @@ func (s *site) start(address string) {
 	require.NoError(s.t, err)
 	o := page.Options{
 		Connect: func(context.Context) (page.Deck, error) {
-			if s.gone.Load() {
+			switch {
+			case s.gone.Load():
 				return nil, errGone
+			case s.away.Load():
+				return nil, errors.New("connection refused")
 			}
 			return client, nil
 		},
 		Gone: func(err error) bool { return errors.Is(err, errGone) }, Clock: staged{time.Now()}, Port: port,
-		Hello: page.Hello{Environment: "default", Version: "v0.1.0", Mode: page.ModeLive}, Film: s.film,
+		Hello: page.Hello{Environment: "default", Version: "v0.1.0", Mode: page.ModeLive, Flags: " --name default"},
+		Film:  s.film,
 	}
 	if s.film != nil {
 		o.Hello.Mode, o.Hello.Recorded = page.ModeReplay, decktest.At(0).AsTime().Format(time.RFC3339Nano)

@@ -29,7 +29,7 @@ func (p *Planner) planRemoval(ctx context.Context, d *model.Deployment, at func(
 		return nil, interruption(err)
 	}
 	if len(unable) > 0 {
-		return nil, &unremovableError{unable}
+		return nil, &unremovableError{unable, d.GetApplicationName()}
 	}
 	d.Stages = stages
 	d.Versions = []*model.ArtifactVersion{{Version: "unknown"}} // PipeCD v1: stands for none
@@ -90,16 +90,19 @@ func (p *Planner) RefuseRemoval(ctx context.Context, application *config.Applica
 		return ""
 	}
 	if _, unable, err := removalStages(ctx, plugins); err == nil && len(unable) > 0 {
-		return (&unremovableError{unable}).Error()
+		return (&unremovableError{unable, application.Name}).Error()
 	}
 	return ""
 }
 
 // unremovableError names plugins that cannot delete what they have deployed.
-type unremovableError struct{ plugins []string }
+type unremovableError struct {
+	plugins     []string
+	application string
+}
 
 // Error names the plugins and the next step.
 func (e *unremovableError) Error() string {
 	return fmt.Sprintf("plugin %s has no stage that deletes what it has deployed; delete that by hand, then forget "+
-		"the application with: pipedeck remove --orphan", strings.Join(e.plugins, ", "))
+		"the application with: pipedeck remove %s --orphan", strings.Join(e.plugins, ", "), e.application)
 }

@@ -31,7 +31,7 @@ type ResourceState struct {
 	HealthDescription string
 	// DeployTarget is the name of the deploy target where the resource is.
 	DeployTarget string
-	// CreatedAt is now when it is the zero time.
+	// CreatedAt is when the resource was created; the zero time when that is not known.
 	CreatedAt time.Time
 }
 

@@ -29,8 +29,17 @@ func (r *ResourceState) wire(plugin string, now time.Time) *model.ResourceState 
 	return &model.ResourceState{
 		Id: r.ID, ParentIds: r.ParentIDs, Name: r.Name, ResourceType: r.Type, ResourceMetadata: r.Metadata,
 		HealthStatus: r.Health.wire(), HealthDescription: r.HealthDescription, DeployTarget: r.DeployTarget,
-		PluginName: plugin, CreatedAt: secondsOr(r.CreatedAt, now), UpdatedAt: now.Unix(),
+		PluginName: plugin, CreatedAt: r.created(now), UpdatedAt: now.Unix(),
 	}
+}
+
+// created is when the resource was created, in the protocol, where each resource needs a time. The time of the look, in
+// UpdatedAt, stands for one that is not known, so that a resource of this second is at least a second old.
+func (r *ResourceState) created(now time.Time) int64 {
+	if r.CreatedAt.IsZero() {
+		return now.Unix()
+	}
+	return min(secondsOr(r.CreatedAt, now), now.Unix()-1)
 }
 
 // healthOf follows PipeCD v1: one unknown resource makes the whole unknown, else one unhealthy other.

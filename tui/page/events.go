@@ -26,6 +26,8 @@ type Hello struct {
 	// Environment is its name, Mode one of the modes.
 	Environment string `json:"environment"`
 	Mode        string `json:"mode"`
+	// Flags are those that a command needs to find the environment, each after a space; empty for none.
+	Flags string `json:"flags,omitempty"`
 	// Recorded is when a recorded session began; Missing is why it is not complete, empty when it is.
 	Recorded string `json:"recorded,omitempty"`
 	Missing  string `json:"missing,omitempty"`

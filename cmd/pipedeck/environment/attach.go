@@ -116,8 +116,8 @@ func (l *look) watchOnce(ctx context.Context, w *workspace.Workspace, h *host, k
 		watching.Go(func() {
 			select {
 			case <-h.ended:
-				if h.err != nil {
-					stop(h.err)
+				if err := h.failure(); err != nil {
+					stop(err)
 				}
 			case <-ctx.Done():
 			}
@@ -142,8 +142,8 @@ func (l *look) watchOnce(ctx context.Context, w *workspace.Workspace, h *host, k
 		case <-ctx.Done():
 			return false, context.Cause(ctx)
 		}
-		if h.err != nil {
-			return false, h.err
+		if err := h.failure(); err != nil {
+			return false, err
 		}
 	}
 	return false, leave(ctx, w, outcome, keep)

@@ -64,4 +64,27 @@ func TestTheEndOfAKilledHostNamesItsCauseAndTheCommandThatStartsItAgain(t *testi
 	require.Contains(t, failure.Hint, "start it again, it goes on where it was: pipedeck up --name demo")
 	require.Contains(t, failure.Hint, "--sample=hello-world")
 	require.Contains(t, failure.Hint, "its last words are in host.log")
+	require.Equal(t, h.err, h.failure(), "it was still starting")
+}
+
+func TestTheUIStaysWhenItsHostIsKilled(t *testing.T) {
+	t.Parallel()
+	w := environment(t, t.TempDir(), "demo")
+	for name, c := range map[string]struct {
+		script, said string
+		stays        bool
+	}{
+		"killed":                 {"kill -9 $$", `{"address": "127.0.0.1:1"}`, true},
+		"killed at the start":    {"kill -9 $$", "", false},
+		"ended by itself":        {"exit 2", `{"address": "127.0.0.1:1"}`, false},
+		"ended with a last word": {"kill -9 $$", `{"address": "127.0.0.1:1"} {"error": "broken"}`, false},
+	} {
+		h := newHost(w, &workspace.Restart{}, "host.log")
+		process := exec.Command("sh", "-c", c.script)
+		require.NoError(t, process.Start())
+		h.follow(io.NopCloser(strings.NewReader(c.said)), process)
+		<-h.ended
+		require.Error(t, h.err, name)
+		require.Equal(t, c.stays, h.failure() == nil, name)
+	}
 }

@@ -18,7 +18,7 @@ import (
 
 // appliedFlags are the flags that the process of an environment takes over when it is started again. The others are
 // about clusters, which would be other ones.
-var appliedFlags = []string{"plugin", "plugin-config", "piped", "piped-config", "live"}
+var appliedFlags = []string{"plugin", "plugin-config", "piped", "piped-config", "live", "break"}
 
 // difference is a flag that the user gives with another value than the running environment has.
 type difference struct {

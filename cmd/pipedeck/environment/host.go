@@ -113,6 +113,8 @@ type host struct {
 	// ended is closed after err was set, when the host has ended.
 	ended chan struct{}
 	err   error
+	// killed says that a signal has ended it after it had announced its address.
+	killed bool
 	// log is the path of the file that the host writes to, again the command that starts it again.
 	log, again string
 }
@@ -208,13 +210,14 @@ func newHost(w *workspace.Workspace, command *workspace.Restart, log string) *ho
 func (h *host) follow(read io.ReadCloser, cmd *exec.Cmd) {
 	defer close(h.ended)
 	defer read.Close()
-	announced := json.NewDecoder(read)
+	announced, ran := json.NewDecoder(read), false
 	for {
 		var a announcement
 		if err := announced.Decode(&a); err != nil {
 			break
 		}
 		if a.Address != "" {
+			ran = true
 			h.address <- a.Address
 		}
 		if a.Error != "" {
@@ -222,10 +225,26 @@ func (h *host) follow(read io.ReadCloser, cmd *exec.Cmd) {
 		}
 	}
 	if err := cmd.Wait(); err != nil && h.err == nil {
+		h.killed = ran && bySignal(cmd.ProcessState)
 		h.err = exit.With(exit.NotStarted, fmt.Errorf("the environment's process ended: %w", err),
 			"start it again, it goes on where it was: "+h.again+"; its last words are in "+h.log)
 	}
 	close(h.address)
+}
+
+// bySignal reports whether a signal has ended a process.
+func bySignal(ended *os.ProcessState) bool {
+	status, ok := ended.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled()
+}
+
+// failure is the error of a host that has ended, with which the UI ends, too; nil for one that was killed: its UI
+// stays, and offers to start it again.
+func (h *host) failure() error {
+	if h.killed {
+		return nil
+	}
+	return h.err
 }
 
 // awaitEnd returns when a host has ended that was let go. One that was only starting has not heard of a removal: it

@@ -109,6 +109,9 @@ func repositoryOf(w *workspace.Workspace, last *workspace.Running) string {
 	case last == nil || last.Restart == nil:
 		return ""
 	}
+	if was := startedWith(last); was != nil && len(was.samples) > 0 {
+		return w.SampleRepository()
+	}
 	arguments := last.Restart.Arguments
 	if at := slices.Index(arguments, "--"); at >= 0 && at+1 < len(arguments) {
 		if filepath.IsAbs(arguments[at+1]) {

@@ -74,6 +74,27 @@ func TestTheEnvironmentsOfAMachineAreListedWithTheirStates(t *testing.T) {
 	require.Equal(t, "a-running\nb-killed\nc-starting\nd-stopped\ne-broken\n", stdout)
 }
 
+func TestTheRepositoryOfALiveEnvironmentIsListed(t *testing.T) {
+	t.Parallel()
+	stateDir := t.TempDir()
+	for name, c := range map[string]struct {
+		arguments []string
+		want      func(w *workspace.Workspace) string
+	}{
+		"here":      {[]string{"--live", "--"}, func(*workspace.Workspace) string { return "/src" }},
+		"elsewhere": {[]string{"--live", "--", "app"}, func(*workspace.Workspace) string { return "/src/app" }},
+		"sample": {[]string{"--live", "--sample=hello-world", "--"},
+			func(w *workspace.Workspace) string { return w.SampleRepository() }},
+	} {
+		w := created(t, stateDir, name)
+		require.NoError(t, w.WritePipedConfig(workspace.PipedConfig{Address: "127.0.0.1:9", Snapshots: w.Snapshots(),
+			Repository: &workspace.Repository{Root: "/src", Branch: "main"}}))
+		require.NoError(t, w.Publish(workspace.Running{PID: 7, Address: "127.0.0.1:9", Live: true,
+			Restart: &workspace.Restart{Directory: "/src", Arguments: c.arguments}}))
+		require.Equal(t, c.want(w), examine(w).Repository, name)
+	}
+}
+
 func TestAListOfNoEnvironmentIsEmpty(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "none")

@@ -63,6 +63,8 @@ func TestFlagsThatARunningEnvironmentWasNotStartedWithAreRefused(t *testing.T) {
 			"--piped-config   -         piped.yaml", "--apply --piped-config=piped.yaml"},
 		"another agent": {[]string{"--piped=/bin/piped"}, nil,
 			"--piped   " + filepath.Join(here, "piped") + "   /bin/piped", "--apply --piped=/bin/piped"},
+		"a breakpoint": {[]string{"--break=before WAIT"}, nil, "--break   -         before WAIT",
+			"--apply '--break=before WAIT'"},
 		"files as they are saved": {[]string{"--live"}, nil, "--live   false     true", "--apply --live"},
 		"one that is applied, and one that is not": {[]string{"--live", "--cluster=none"}, nil,
 			"--cluster   local=auto   none", "--cluster=none --live" + all + " /src/app"},

@@ -42,7 +42,7 @@ func (l *look) shareEnvironment(ctx context.Context, w *workspace.Workspace, mod
 		return deck, conn, nil
 	}
 	l.shared, err = l.sharing.Start(ctx, share.Subject{
-		Name: w.Name, Dir: w.Dir, Mode: mode,
+		Name: w.Name, Dir: w.Dir, Flags: session.Flags(w), Mode: mode,
 		Connect: func(ctx context.Context) (deckv1.DeckServiceClient, func(), error) {
 			deck, conn, err := dial(ctx)
 			return deck, func() { _ = conn.Close() }, err

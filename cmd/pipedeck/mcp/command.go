@@ -40,7 +40,7 @@ back. Configure the assistant to run this command; it looks at the environment o
 			if t.StateDir != "" {
 				r.flags = append(r.flags, "--state-dir="+t.StateDir)
 			}
-			return ended(cmd.Context(), newServer(r, changes).Run(cmd.Context(), &mcp.StdioTransport{}))
+			return ended(cmd.Context(), newServer(r, changes).Run(cmd.Context(), transport(os.Stdin, os.Stdout)))
 		},
 	}
 	cmd.Flags().BoolVar(&changes, "allow-changes", false, "let assistants sync, approve, cancel and roll back")

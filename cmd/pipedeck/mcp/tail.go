@@ -66,6 +66,25 @@ func lastPieces(printed []byte, n, size int) (last []document.LogLine) {
 	return last
 }
 
+// printedLines counts the lines of a log that is printed as one object in JSON for each piece.
+func printedLines(printed []byte) (count int) {
+	for piece := range bytes.Lines(printed) {
+		var of struct{ Text string }
+		if json.Unmarshal(piece, &of) == nil {
+			count += lineCount([]string{of.Text})
+		}
+	}
+	return count
+}
+
+// lineCount counts the lines of the pieces of a log. Each piece has at least one.
+func lineCount(pieces []string) (count int) {
+	for _, piece := range pieces {
+		count += 1 + strings.Count(strings.TrimSuffix(piece, "\n"), "\n")
+	}
+	return count
+}
+
 // encoded is the size of a piece in JSON, with its end of line.
 func encoded(of document.LogLine) int {
 	text, _ := json.Marshal(of)

@@ -7,10 +7,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/tui/document"
@@ -66,6 +69,30 @@ func TestTheEndOfALogFitsIntoAnAnswer(t *testing.T) {
 			require.Greater(t, len(last[0].Text), 200)
 		})
 	}
+}
+
+func TestLogsSayHowManyLinesAreLeftOut(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "logs"),
+		printedLog(t, "begin", strings.Repeat(strings.Repeat("x", 300)+"\n", 2998), "end"), 0o600))
+	program, err := filepath.Abs(filepath.Join("testdata", "printing.sh"))
+	require.NoError(t, err)
+	client := assistant(t, program, dir)
+	for lines, want := range map[int]string{
+		5: "these are the last 5 of 3000 lines; 2995 are left out\nnext step: ask for more with lines, at most 1000",
+		1000: ` are left out, because an answer has at most 128 KiB
+next step: name a stage, or read all of them with: pipedeck logs`,
+	} {
+		answer, err := client.CallTool(t.Context(),
+			&mcp.CallToolParams{Name: "logs", Arguments: map[string]any{"application": "web", "lines": lines}})
+		require.NoError(t, err)
+		require.Len(t, answer.Content, 2)
+		require.Contains(t, answer.Content[0].(*mcp.TextContent).Text, "end")
+		require.Contains(t, answer.Content[1].(*mcp.TextContent).Text, want)
+	}
+	require.Empty(t, noteOf(7, 7, 100))
+	require.Contains(t, noteOf(1000, 3000, 1000), "; 2000 are left out\nnext step: name a stage")
 }
 
 func TestABufferKeepsTheEndOfWhatIsWritten(t *testing.T) {

@@ -19,10 +19,10 @@ type (
 	optional struct {
 		Application string `json:"application,omitempty" jsonschema:"the name of an application; all without it"`
 	}
-	logs struct {
-		Application string `json:"application" jsonschema:"the name of an application, or the id of a deployment"`
-		Stage       string `json:"stage,omitempty" jsonschema:"the id or type of a stage; all stages without it"`
-		Lines       int    `json:"lines,omitempty" jsonschema:"how many of the last lines, at most 1000; default 100"`
+	logs struct { // of which logsInput is the schema
+		Application string `json:"application"`
+		Stage       string `json:"stage"`
+		Lines       int    `json:"lines"`
 	}
 	difference struct {
 		Application string `json:"application" jsonschema:"the name of the application"`
@@ -32,7 +32,7 @@ type (
 		Commit string `json:"commit,omitempty" jsonschema:"a commit or branch of the watched repository; default HEAD"`
 	}
 	path struct {
-		Path string `json:"path" jsonschema:"a file or directory on this machine"`
+		Path string `json:"path" jsonschema:"a file or directory in the repository or the server's current directory"`
 	}
 	stage struct {
 		Application string `json:"application" jsonschema:"the name of the application"`
@@ -68,18 +68,49 @@ func addReading(s *mcp.Server, r *runner) {
 		func(nothing) []string { return command("plugins") })
 	add(s, r, reading("plan_preview", "What merging a commit into the watched branch would deploy"),
 		previewLine)
-	add(s, r, reading("validate", "Check piped and application configuration: every mistake with file:line:column"),
-		func(in path) []string { return command("validate", in.Path) })
-	mcp.AddTool(s, reading("logs", "The last lines of the log of a deployment's stages"),
-		func(ctx context.Context, _ *mcp.CallToolRequest, in logs) (*mcp.CallToolResult, any, error) {
-			return result(r.logs(ctx, in))
+	mcp.AddTool(s, reading("validate", "Check piped and application configuration: every mistake with "+
+		"file:line:column"),
+		func(ctx context.Context, _ *mcp.CallToolRequest, in path) (*mcp.CallToolResult, any, error) {
+			return result(r.validate(ctx, in))
 		})
+	addLogs(s, r)
 	mcp.AddTool(s, reading("why", "Why a deployment failed or waits, or an application is not healthy or in sync: "+
 		"reasons, failed and waiting stages with the end of their logs, problems of the environment"),
 		func(ctx context.Context, _ *mcp.CallToolRequest, in optional) (*mcp.CallToolResult, explanation, error) {
 			all, err := r.why(ctx, in.Application)
 			return nil, all, err
 		})
+}
+
+// logsInput is the input of logs. The library takes no bounds from a struct.
+var logsInput = map[string]any{
+	"type": "object", "required": []string{"application"}, "additionalProperties": false,
+	"properties": map[string]any{
+		"application": map[string]any{
+			"type": "string", "description": "the name of an application, or the id of a deployment",
+		},
+		"stage": map[string]any{
+			"type": "string", "description": "the id or type of a stage; all stages without it",
+		},
+		"lines": map[string]any{
+			"type": "integer", "minimum": 1, "maximum": maxLines, "default": defaultLines,
+			"description": "how many of the last lines",
+		},
+	},
+}
+
+// addLogs adds the tool that says how many lines its answer leaves out.
+func addLogs(s *mcp.Server, r *runner) {
+	tool := reading("logs", "The last lines of the log of a deployment's stages")
+	tool.InputSchema = logsInput
+	mcp.AddTool(s, tool, func(ctx context.Context, _ *mcp.CallToolRequest, in logs) (*mcp.CallToolResult, any, error) {
+		printed, note, err := r.logs(ctx, in)
+		answer, _, err := result(printed, err)
+		if answer != nil && note != "" {
+			answer.Content = append(answer.Content, &mcp.TextContent{Text: note})
+		}
+		return answer, nil, err
+	})
 }
 
 // addChanges adds the tools that ask the environment to do something.

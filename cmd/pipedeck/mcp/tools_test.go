@@ -67,6 +67,9 @@ func TestEveryErrorOfAToolEndsWithTheNextStep(t *testing.T) {
 	}{
 		{"status", "unexpected additional properties", map[string]any{"x": 1}},
 		{"logs", "missing properties", map[string]any{}},
+		{"logs", "lines: minimum: ", map[string]any{"application": "a", "lines": 0}},
+		{"logs", "lines: minimum: ", map[string]any{"application": "a", "lines": -1}},
+		{"logs", "lines: maximum: ", map[string]any{"application": "a", "lines": 1_000_000_000}},
 		{"logs", `want "integer"`, map[string]any{"application": "a", "lines": "many"}},
 		{"resources", "holds the NUL character", map[string]any{"application": "a\x00b"}},
 		{"why", "nonexistent", map[string]any{}},

@@ -25,28 +25,44 @@ const (
 	maxTroubled = 5
 )
 
-// logs returns the last lines of a log, as objects in JSON, one a line.
-func (r *runner) logs(ctx context.Context, in logs) ([]byte, error) {
+// logs returns the last lines of a log, as objects in JSON, one a line, and a note where there are more.
+func (r *runner) logs(ctx context.Context, in logs) (printed []byte, note string, err error) {
 	args := []string{in.Application}
 	if in.Stage != "" {
 		args = append(args, in.Stage)
 	}
-	pieces, err := r.end(ctx, min(cmp.Or(max(in.Lines, 0), defaultLines), maxLines), maxResult, args...)
-	var printed bytes.Buffer
-	to := json.NewEncoder(&printed)
+	asked := cmp.Or(in.Lines, defaultLines)
+	pieces, total, err := r.end(ctx, asked, maxResult, args...)
+	var encoded bytes.Buffer
+	to := json.NewEncoder(&encoded)
 	for _, piece := range pieces {
 		if err := to.Encode(piece); err != nil {
-			return nil, err
+			return nil, "", err
 		}
 	}
-	return bytes.TrimSpace(printed.Bytes()), err
+	return bytes.TrimSpace(encoded.Bytes()), noteOf(lineCount(texts(pieces)), total, asked), err
 }
 
-// end returns the last n lines of a log, in at most size bytes of JSON.
-func (r *runner) end(ctx context.Context, n, size int, args ...string) ([]document.LogLine, error) {
+// noteOf says how many lines are left out; it is empty for none.
+func noteOf(returned, total, asked int) string {
+	if returned >= total {
+		return ""
+	}
+	note := fmt.Sprintf("these are the last %d of %d lines; %d are left out", returned, total, total-returned)
+	if returned < min(asked, total) {
+		note += fmt.Sprintf(", because an answer has at most %d KiB", maxResult>>10)
+	}
+	if returned < asked || asked == maxLines {
+		return note + "\nnext step: name a stage, or read all of them with: pipedeck logs"
+	}
+	return note + fmt.Sprintf("\nnext step: ask for more with lines, at most %d", maxLines)
+}
+
+// end returns the last n lines of a log, in at most size bytes of JSON, and how many lines the log has.
+func (r *runner) end(ctx context.Context, n, size int, args ...string) ([]document.LogLine, int, error) {
 	out := &tailBuffer{limit: maxPrinted}
 	err := r.runInto(ctx, out, command("logs", args...)...)
-	return lastPieces(out.Bytes(), n, size), err
+	return lastPieces(out.Bytes(), n, size), printedLines(out.Bytes()), err
 }
 
 // why gathers the reasons for what is not well, of one application or of all.
@@ -111,7 +127,7 @@ func (r *runner) troubleOf(ctx context.Context, a document.Application, asked bo
 		if !slices.Contains([]string{"FAILURE", "RUNNING", "CANCELLED"}, s.Status) {
 			continue
 		}
-		pieces, err := r.end(ctx, whyLines, whySize, t.Deployment.ID, s.ID)
+		pieces, _, err := r.end(ctx, whyLines, whySize, t.Deployment.ID, s.ID)
 		lines := texts(pieces)
 		if err != nil && len(lines) == 0 {
 			lines = []string{err.Error()}

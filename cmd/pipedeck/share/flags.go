@@ -97,8 +97,9 @@ func (f *Flags) Asked() bool { return f.web != "" || f.ssh != "" }
 
 // Subject is what others watch.
 type Subject struct {
-	// Name of the environment. Dir is its directory; empty for what has none.
-	Name, Dir string
+	// Name of the environment. Dir is its directory; empty for what has none. Flags are those that a command needs to
+	// find it, each after a space.
+	Name, Dir, Flags string
 	// Mode is one of package page.
 	Mode string
 	// Connect returns a client with its own connection, which the caller closes. It may block.

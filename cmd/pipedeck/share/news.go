@@ -86,13 +86,13 @@ func (s *Share) sayOf(part, line string) {
 	}
 }
 
-// countPage says how many watch the page, whenever that changes, until ctx ends.
+// countPage says how many watch, over SSH too, whenever the number of those of the page changes, until ctx ends.
 func (s *Share) countPage(ctx context.Context) {
 	last := 0
 	for {
 		count, changed := s.web.Watching()
 		if count != last {
-			s.sayOf("web", view.WatchingWords(count))
+			s.sayOf("web", view.WatchingWords(s.Watching()))
 		}
 		last = count
 		select {

@@ -9,6 +9,7 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -64,6 +65,12 @@ func (s *seen) has(text string) bool {
 // watchOver logs in and waits for the UI.
 func watchOver(t *testing.T, s *Share, login ssh.AuthMethod) *ssh.Client {
 	t.Helper()
+	return watchAs(t, s, login, "WAIT_APPROVAL")
+}
+
+// watchAs logs in and waits until the UI shows a text.
+func watchAs(t *testing.T, s *Share, login ssh.AuthMethod, shown string) *ssh.Client {
+	t.Helper()
 	client, err := ssh.Dial("tcp", net.JoinHostPort("127.0.0.1", s.ssh.port), &ssh.ClientConfig{User: "ada",
 		Auth: []ssh.AuthMethod{login}, Timeout: sshPatience,
 		HostKeyCallback: func(_ string, _ net.Addr, key ssh.PublicKey) error {
@@ -78,7 +85,7 @@ func watchOver(t *testing.T, s *Share, login ssh.AuthMethod) *ssh.Client {
 	session.Stdout = screen
 	require.NoError(t, session.RequestPty("xterm-256color", 24, 80, ssh.TerminalModes{}))
 	require.NoError(t, session.Shell())
-	require.Eventually(t, func() bool { return screen.has("WAIT_APPROVAL") }, sshPatience, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return screen.has(shown) }, sshPatience, 5*time.Millisecond)
 	return client
 }
 
@@ -168,6 +175,22 @@ func TestWhoComesAndGoesIsReportedWithTheNextPassword(t *testing.T) {
 	client := watchOver(t, s, ssh.Password(s.ssh.Password()))
 	require.Equal(t, "ssh: ada (127.0.0.1) watches over SSH", <-lines)
 	require.Equal(t, "ssh: the next one-time password: "+s.ssh.Password(), <-lines)
+	require.NoError(t, client.Close())
+	require.Equal(t, "ssh: ada (127.0.0.1) watches no more", <-lines)
+}
+
+func TestThoseWhoWatchOverSSHCountForThePage(t *testing.T) {
+	t.Parallel()
+	s := started(t, "--serve-web", "--serve-ssh")
+	lines := make(chan string, 8)
+	s.Report(func(part, line string) { lines <- part + ": " + line })
+	client := watchAs(t, s, ssh.Password(s.ssh.Password()), "shop")
+	require.Equal(t, "ssh: ada (127.0.0.1) watches over SSH", <-lines)
+	<-lines // the next password
+	stream := opened(t, s.Addresses()[0].Text, &http.Client{Transport: &http.Transport{}})
+	require.Equal(t, "web: 2 people watch.", <-lines)
+	require.NoError(t, stream.Body.Close())
+	require.Equal(t, "web: 1 person watches.", <-lines)
 	require.NoError(t, client.Close())
 	require.Equal(t, "ssh: ada (127.0.0.1) watches no more", <-lines)
 }

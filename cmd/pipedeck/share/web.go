@@ -41,7 +41,7 @@ func (s *Share) serveWeb(ctx context.Context, at *address, subject Subject) erro
 		Connect: link.open, Gone: subject.Gone, Clock: clock.System{}, Port: at.port, Secure: at.public,
 		Public: at.public, Names: []string{at.host, machine}, Admit: trust,
 		Hello: page.Hello{Version: version.Build(), Environment: subject.Name, Mode: subject.Mode,
-			Missing: subject.Missing},
+			Flags: subject.Flags, Missing: subject.Missing},
 	}
 	if subject.Film != nil {
 		o.Film = film{subject.Film}

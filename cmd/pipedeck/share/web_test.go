@@ -44,7 +44,7 @@ func subject(t *testing.T) Subject {
 	deck := decktest.Start(t)
 	deck.Publish(decktest.Shop()...)
 	client := deck.Dial(t)
-	return Subject{Name: "demo", Dir: t.TempDir(), Mode: page.ModeLive,
+	return Subject{Name: "demo", Dir: t.TempDir(), Flags: " --name demo", Mode: page.ModeLive,
 		Connect: func(context.Context) (deckv1.DeckServiceClient, func(), error) { return client, func() {}, nil }}
 }
 

@@ -84,8 +84,17 @@ func resource(r *model.ResourceState) *deckv1.Resource {
 		Id: r.GetId(), ParentIds: r.GetParentIds(), Kind: r.GetResourceType(), Name: r.GetName(),
 		Namespace: r.GetResourceMetadata()["Namespace"], DeployTarget: r.GetPluginName() + "/" + r.GetDeployTarget(),
 		Health: health, HealthReason: r.GetHealthDescription(), Drift: r.GetResourceMetadata()[store.MetadataDrift],
-		CreatedAt: timestamppb.New(time.Unix(r.GetCreatedAt(), 0)),
+		CreatedAt: created(r),
 	}
+}
+
+// created is when a resource was created; nil where its plugin does not know that: it has the time of the look then,
+// because the protocol needs one.
+func created(r *model.ResourceState) *timestamppb.Timestamp {
+	if at := r.GetCreatedAt(); at > 0 && at != r.GetUpdatedAt() {
+		return timestamppb.New(time.Unix(at, 0))
+	}
+	return nil
 }
 
 // addDrift adds the fields in which a resource differs from Git; a nil drift has none.

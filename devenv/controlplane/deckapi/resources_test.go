@@ -9,8 +9,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/livestate"
 )
+
+func TestAResourceWhoseTimeOfCreationIsNotKnownHasNone(t *testing.T) {
+	t.Parallel()
+	require.EqualValues(t, 5, resource(&model.ResourceState{CreatedAt: 5, UpdatedAt: 9}).GetCreatedAt().GetSeconds())
+	require.Nil(t, resource(&model.ResourceState{CreatedAt: 9, UpdatedAt: 9}).GetCreatedAt())
+	require.Nil(t, resource(&model.ResourceState{}).GetCreatedAt())
+}
 
 func TestTheSummaryOfADriftAgreesWithItsFields(t *testing.T) {
 	t.Parallel()

@@ -46,11 +46,15 @@ func versionsOf(wire []*model.ArtifactVersion) (versions []sdk.ArtifactVersion) 
 func livestateOf(wire *livestate.GetLivestateResponse) *sdk.Livestate {
 	state := &sdk.Livestate{}
 	for _, r := range wire.GetApplicationLiveState().GetResources() {
+		var created time.Time // unknown where it is the time of the look
+		if r.GetCreatedAt() != r.GetUpdatedAt() {
+			created = time.Unix(r.GetCreatedAt(), 0)
+		}
 		state.Resources = append(state.Resources, &sdk.ResourceState{
 			ID: r.GetId(), ParentIDs: r.GetParentIds(), Name: r.GetName(), Type: r.GetResourceType(),
 			Metadata: r.GetResourceMetadata(), Health: sdk.HealthStatus(r.GetHealthStatus()),
 			HealthDescription: r.GetHealthDescription(), DeployTarget: r.GetDeployTarget(),
-			CreatedAt: time.Unix(r.GetCreatedAt(), 0),
+			CreatedAt: created,
 		})
 	}
 	if s := wire.GetSyncState(); s != nil {

@@ -83,7 +83,7 @@ function reasonsOf(model, deployment) {
   const reasons = [];
   const stages = model.detail?.id === deployment.id ? model.detail.stages ?? [] : [];
   for (const stage of stages) {
-    if (stage.look === 'waiting') reasons.push({ tone: 'waiting', text: waiting(stage, deployment.app) });
+    if (stage.look === 'waiting') reasons.push({ tone: 'waiting', text: waiting(stage, deployment.app, model) });
   }
   if (['FAILURE', 'CANCELLED', 'ROLLING_BACK'].includes(deployment.status) && deployment.reason) {
     const failed = stages.find((stage) => stage.look === 'failed');
@@ -103,7 +103,7 @@ function reasonsOf(model, deployment) {
 }
 
 // waiting says who may let a stage go on, and how. A watcher cannot: the commands are for the one who may.
-export function waiting(stage, application) {
+export function waiting(stage, application, model) {
   if (stage.pause) {
     return `${stage.label} is paused at a breakpoint\nnext step: the presenter continues the stage in the terminal UI`;
   }
@@ -114,7 +114,7 @@ export function waiting(stage, application) {
   const who = missing.length > 0 ? `${missing.join(' or ')} may approve` : 'everyone may approve';
   const word = stage.config_id || stage.name;
   return `${stage.label} waits for approval${so}${by}: ${who}\n` +
-    `next step: an approver presses the key in the terminal UI, or runs: pipedeck approve ${application} ${word}`;
+    `next step: an approver presses the key in the terminal UI, or runs: pipedeck approve ${application} ${word}${model.hello?.flags ?? ''}`;
 }
 
 // reason is a text with the next step on a line of its own.

@@ -21,19 +21,24 @@ const connections = {
   ended: { sign: '✗', word: 'ended', tone: 'failed' },
 };
 
+// stale are the connections of which nothing new is heard.
+const stale = ['ended', 'reconnecting', 'away'];
+
 export function drawHeader(model, link) {
   const environment = model.environment;
   setText(byId('name'), environment?.name ?? model.hello?.environment ?? '');
   setText(byId('kind'), kindOf(environment));
-  replace(byId('attention'), JSON.stringify([model.overall, model.problems.size]), () => attention(model));
   const state = connectionOf(model, link);
+  const fresh = !stale.includes(state);
+  replace(byId('attention'), JSON.stringify([model.overall, model.problems.size, fresh]),
+    () => attention(model, fresh));
   replace(byId('connection'), state, () => [signed(connections[state])]);
   setText(byId('watching'), model.watching > 1 ? `${model.watching} watch` : '');
   drawNotice(model, link, state);
   drawStory(model.story);
   show(byId('playback'), model.playback !== null);
   setAttribute(document.body, 'data-connection', state);
-  setAttribute(document.body, 'data-stale', ['ended', 'reconnecting', 'away'].includes(state));
+  setAttribute(document.body, 'data-stale', !fresh);
 }
 
 // connectionOf is the worst of the two connections: that of this page, and that of its server to the environment.
@@ -56,7 +61,7 @@ function kindOf(environment) {
   return kind ? `${kind === 'none' ? 'no' : kind} cluster` : '';
 }
 
-function attention({ overall, problems }) {
+function attention({ overall, problems }, fresh) {
   if (!overall) return [];
   const items = [];
   const item = (tone, sign, word) => items.push(el('li', {}, signed({ tone, sign, word })));
@@ -67,6 +72,10 @@ function attention({ overall, problems }) {
   // Those that wait deploy, too; each is counted once.
   const deploying = overall.deploying - overall.waiting;
   if (deploying > 0) item('running', '●', `${deploying} deploying`);
+  if (!fresh) {
+    item('idle', '?', 'health unknown');
+    return items;
+  }
   const state = overalls[overall.state];
   const suffix = problems.size > 0 ? `: ${count(problems.size, 'problem')}` : '';
   // Nothing is green while anything has failed.

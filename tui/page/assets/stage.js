@@ -21,7 +21,7 @@ export function drawStage(model, selection, pick) {
   const key = JSON.stringify([stage, charts, planned, others]);
   replace(byId('stage-body'), key, () => {
     if (!stage) return [el('p', { class: 'empty' }, 'Select a stage in the drawing to see its state and reason')];
-    return [...reasons(stage), facts(stage, others, model.now, pick), ...drawPlanned(planned), ...drawCharts(charts)];
+    return [...reasons(stage, model), facts(stage, others, model.now, pick), ...drawPlanned(planned), ...drawCharts(charts)];
   });
   tickStage(model, selection);
 }
@@ -33,8 +33,8 @@ function neighbours(stages, stage) {
   };
 }
 
-function reasons(stage) {
-  if (stage.look === 'waiting') return [reason('waiting', waiting(stage, stage.app))];
+function reasons(stage, model) {
+  if (stage.look === 'waiting') return [reason('waiting', waiting(stage, stage.app, model))];
   if (!stage.reason) return [];
   const tone = { failed: 'failed', cancelled: 'waiting' }[stage.look];
   return tone ? [reason(tone, stage.reason)] : [];
