@@ -48,9 +48,9 @@ func putPlanned(ctx context.Context, req *executeRequest, changes summaries) err
 
 // subject says in one line what an approval is about.
 func subject(list []string) sdk.Text {
-	text := "destroys " + strings.Join(list[:min(len(list), maxSubject)], ", ")
-	if more := len(list) - maxSubject; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
+	named := strings.Join(list[:min(len(list), maxSubject)], ", ")
+	if len(list) > maxSubject { // the number first: the line may be cut
+		return sdk.Text(fmt.Sprintf("destroys %d resources: %s, …", len(list), named))
 	}
-	return sdk.Text(text)
+	return sdk.Text("destroys " + named)
 }
