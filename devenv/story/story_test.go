@@ -160,7 +160,8 @@ func TestOnlyFilesThatSaySoAreStories(t *testing.T) {
 	require.True(t, story.Claimed([]byte(head)))
 	require.True(t, story.Claimed([]byte("\ufeff"+strings.ReplaceAll(head, "\n", "\r\n"))))
 	for _, form := range []string{"\"apiVersion\": pipedeck.dev/v1\nkind: Story\n", "apiVersion : pipedeck.dev/v1\n",
-		"{kind: Story, apiVersion: pipedeck.dev/v1}", "{\n  \"title\": \"x\",\n  \"apiVersion\": \"pipedeck.dev/v1\"\n}"} {
+		"{kind: Story, apiVersion: pipedeck.dev/v1}",
+		"{\n  \"title\": \"x\",\n  \"apiVersion\": \"pipedeck.dev/v1\"\n}"} {
 		require.True(t, story.Claimed([]byte(form)), form)
 	}
 	require.False(t, story.Claimed([]byte("apiVersion: v1\nmetadata: {labels: {pipedeck.dev/target: a}}\n")))

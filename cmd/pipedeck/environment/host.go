@@ -91,7 +91,8 @@ func newHostCommand(t *session.Target) *cobra.Command {
 	}
 	flags.Register(cmd)
 	flags.registerLive(cmd)
-	cmd.Flags().BoolVar(&leashed, strings.TrimPrefix(leashFlag, "--"), false, "end with the process that has started it")
+	cmd.Flags().BoolVar(&leashed, strings.TrimPrefix(leashFlag, "--"), false,
+		"end with the process that has started it")
 	cmd.Flags().BoolVar(&keep, "keep", true, "keep cluster and state when the environment ends")
 	return cmd
 }

@@ -128,7 +128,8 @@ func (f *flags) plugin(name string) (*plugin, error) {
 	return p, nil
 }
 
-// CheckName returns why no plugin with a stage can have a name: piped knows another one of that name or with that stage.
+// CheckName returns why no plugin with a stage can have a name: piped knows another one of that name or with that
+// stage.
 func CheckName(name string) error {
 	return (&plugin{Name: name, Kind: kindStage, Stage: stageType(name)}).checkKnown()
 }
