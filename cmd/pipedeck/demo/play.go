@@ -98,25 +98,13 @@ func (p *Play) step(ctx context.Context, i int, step story.Step) error {
 // show shows the caption of a step to all who watch.
 func (p *Play) show(ctx context.Context, i int, awaits string) error {
 	_, err := p.Deck.ShowCaption(ctx, &deckv1.ShowCaptionRequest{Caption: &deckv1.Caption{
-		Text: p.text, Step: int32(p.caption(i)), Steps: int32(p.caption(len(p.Story.Steps) - 1)), Awaits: awaits,
-		Focus: p.focus,
+		Text: p.text, Step: int32(i + 1), Steps: int32(len(p.Story.Steps)), Awaits: awaits, Focus: p.focus,
 	}})
 	if err != nil {
 		return refused(err, "show the caption")
 	}
 	p.shown = p.text
 	return nil
-}
-
-// caption is the number of the caption that is there at a step, counted from 1: a step without one is part of the step
-// before.
-func (p *Play) caption(step int) (number int) {
-	for _, s := range p.Story.Steps[:step+1] {
-		if s.Say != "" {
-			number++
-		}
-	}
-	return number
 }
 
 // Shown is the caption that was shown last; empty before the first.

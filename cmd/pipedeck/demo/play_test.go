@@ -5,7 +5,6 @@ package demo
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -88,17 +87,6 @@ func TestAStepShowsItsCaptionAwaitsAndThenMakesItsChange(t *testing.T) {
 	approval := (<-server.Calls).(*deckv1.ApproveStageRequest)
 	require.Equal(t, "ada", approval.GetCommander())
 	require.NoError(t, <-ended)
-}
-
-func TestOnlyStepsWithACaptionAreCounted(t *testing.T) {
-	t.Parallel()
-	p, captions := play(t, running(t), "  - say: One\n  - show: log\n  - show: plugins\n  - say: Two\n    show: log\n")
-	p.Fast = true
-	require.NoError(t, p.Run(t.Context()))
-	for _, want := range []string{"1 of 2 One", "1 of 2 One", "1 of 2 One", "2 of 2 Two"} {
-		c := <-captions
-		require.Equal(t, want, fmt.Sprintf("%d of %d %s", c.GetStep(), c.GetSteps(), c.GetText()))
-	}
 }
 
 func TestAnEnvironmentThatStopsIsNoFailureOfItsStep(t *testing.T) {
