@@ -128,6 +128,43 @@ func TestARecordedSessionShowsWhatTheEnvironmentShowed(t *testing.T) {
 	require.ErrorContains(t, err, "this is a recorded session")
 }
 
+func TestARecordingGoesOnWithTheEnvironmentThatIsStartedAgain(t *testing.T) {
+	t.Parallel()
+	before, after := start(t), start(t)
+	before.importApplication(id("2"), "ws")
+	before.deployLive(t)
+	after.importApplication(id("2"), "other")
+	file := filepath.Join(t.TempDir(), "session")
+	f, err := os.Create(file)
+	require.NoError(t, err)
+	defer f.Close()
+	s, err := recorder.Begin(f, recorder.Options{Environment: "test", Clock: clock.System{}})
+	require.NoError(t, err)
+	for i, p := range []*plane{before, after} {
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- s.Follow(ctx, p.deck) }()
+		require.Eventually(t, func() bool {
+			synced := 0
+			for _, r := range sessionOf(t, file).Records {
+				if r.GetEvent().GetSynced() != nil {
+					synced++
+				}
+			}
+			return synced == i+1
+		}, time.Minute, 10*time.Millisecond)
+		cancel()
+		require.NoError(t, <-ended)
+	}
+	after.stop()
+	require.ErrorIs(t, s.Follow(t.Context(), after.deck), recorder.ErrLost)
+	require.NoError(t, s.End(""))
+	replayed, _ := played(t, file)
+	v := replayed.watch(t, false)
+	require.Equal(t, "other", v.applications[id("2")].GetName())
+	require.Empty(t, v.deployments, "those of before the second state are gone")
+}
+
 func TestTheStateThatIsExportedHasWhatHappenedBefore(t *testing.T) {
 	t.Parallel()
 	p := start(t)

@@ -32,6 +32,9 @@ func (r *Reel) Server() *Server { return NewServer(r.player) }
 // Begin is the time of the beginning since that of the recording, End that of the end.
 func (r *Reel) Begin() time.Duration { return r.player.begin }
 
+// Length is how long the session is from Begin to End.
+func (r *Reel) Length() time.Duration { return r.End() - r.Begin() }
+
 // End is the time of the last record.
 func (r *Reel) End() time.Duration { return r.player.session.Duration() }
 

@@ -45,12 +45,20 @@ type Options struct {
 	Clock clock.Clock
 }
 
-// recorder records one session.
-type recorder struct {
-	deck    deckv1.DeckServiceClient
+// Session is the file of one session. One goroutine at a time uses it.
+type Session struct {
 	file    *sessionfile.Writer
 	options Options
 	began   time.Time
+	// followed: an environment was recorded before; broken is why the file takes no more.
+	followed bool
+	broken   error
+}
+
+// recorder records an environment in a session until the connection to it breaks.
+type recorder struct {
+	*Session
+	deck    deckv1.DeckServiceClient
 	records chan stamped
 }
 
@@ -63,18 +71,43 @@ type stamped struct {
 // errComplete ends a snapshot.
 var errComplete = errors.New("the state is complete")
 
+// ErrLost says that the connection to the environment has broken, and not because the environment has closed it.
+var ErrLost = errors.New("the connection to the environment was lost")
+
 // Record writes the session of an environment to an empty file until ctx or the environment ends, which is an error of
 // a snapshot only, or until the file takes no more. What was recorded until then stays; the last record says why it
 // ended.
 func Record(ctx context.Context, deck deckv1.DeckServiceClient, file sessionfile.File, o Options) error {
+	s, err := Begin(file, o)
+	if err != nil {
+		return err
+	}
+	err = s.Follow(ctx, deck)
+	if !o.Snapshot && errors.Is(err, ErrLost) {
+		err = nil
+	}
+	return cmp.Or(err, s.End(o.Missing))
+}
+
+// Begin begins a session in an empty file.
+func Begin(file sessionfile.File, o Options) (*Session, error) {
 	began := o.Clock.Now()
 	out, err := sessionfile.NewWriter(file, &deckv1.SessionHeader{
 		ProgramVersion: o.Version, Environment: o.Environment, BeganAt: timestamppb.New(began),
 	}, o.Limit)
 	if err != nil {
-		return fmt.Errorf("begin the recording: %w", err)
+		return nil, fmt.Errorf("begin the recording: %w", err)
 	}
-	r := &recorder{deck: deck, file: out, options: o, began: began, records: make(chan stamped, queued)}
+	return &Session{file: out, options: o, began: began}, nil
+}
+
+// Follow records an environment until ctx or the environment ends, which is an error of a snapshot only; ErrLost says
+// that the connection broke. When it follows an environment again, the state of then replaces the one before.
+func (s *Session) Follow(ctx context.Context, deck deckv1.DeckServiceClient) error {
+	if s.broken != nil {
+		return s.broken
+	}
+	r := &recorder{Session: s, deck: deck, records: make(chan stamped, queued)}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	ended := make(chan error, 1)
@@ -86,22 +119,31 @@ func Record(ctx context.Context, deck deckv1.DeckServiceClient, file sessionfile
 		stop(err)
 		for range r.records { // until the readers have ended
 		}
+		s.broken = err
 		return err
 	}
 	switch err := <-ended; {
 	case errors.Is(err, errComplete):
 		return nil
-	case !o.Snapshot && (hasEnded(err) || ctx.Err() != nil):
+	case !s.options.Snapshot && (errors.Is(err, io.EOF) || ctx.Err() != nil):
 		return nil
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	case !s.options.Snapshot && status.Code(err) == codes.Unavailable:
+		return fmt.Errorf("%w: %w", ErrLost, err)
 	default:
 		return err
 	}
 }
 
-// hasEnded reports whether a stream has broken because the environment has ended.
-func hasEnded(err error) bool { return errors.Is(err, io.EOF) || status.Code(err) == codes.Unavailable }
+// End ends the session with the reason why it is not complete; empty when it is. A session that has failed has its end.
+func (s *Session) End(reason string) error {
+	if s.broken != nil {
+		return nil
+	}
+	s.broken = s.end(reason, nil)
+	return s.broken
+}
 
 // read makes the records until there are no more.
 func (r *recorder) read(ctx context.Context) error {
@@ -121,11 +163,16 @@ func (r *recorder) watch(ctx context.Context, readers *errgroup.Group, stages *s
 		return fmt.Errorf("watch the environment: %w", err)
 	}
 	applications := &applications{recorder: r, readers: readers, watched: map[string]context.CancelFunc{}}
+	again := r.followed
 	for synced := false; ; {
 		response, err := stream.Recv()
 		if err != nil {
 			return err
 		}
+		if err := r.reset(ctx, again); err != nil {
+			return err
+		}
+		again, r.followed = false, true
 		for _, event := range response.GetEvents() {
 			if err := r.add(ctx, &deckv1.SessionRecord{Kind: &deckv1.SessionRecord_Event{Event: event}}); err != nil {
 				return err
@@ -144,6 +191,16 @@ func (r *recorder) watch(ctx context.Context, readers *errgroup.Group, stages *s
 	}
 }
 
+// reset records that what follows replaces the state until now, when an environment is followed again.
+func (r *recorder) reset(ctx context.Context, again bool) error {
+	if !again {
+		return nil
+	}
+	reset := &deckv1.Event{Time: timestamppb.New(r.options.Clock.Now()),
+		Kind: &deckv1.Event_Reset_{Reset_: &deckv1.Reset{}}}
+	return r.add(ctx, &deckv1.SessionRecord{Kind: &deckv1.SessionRecord_Event{Event: reset}})
+}
+
 // add gives a record the present time, and waits while the file is slower.
 func (r *recorder) add(ctx context.Context, record *deckv1.SessionRecord) error {
 	select {
@@ -154,14 +211,14 @@ func (r *recorder) add(ctx context.Context, record *deckv1.SessionRecord) error 
 	}
 }
 
-// write brings the records to the file until there are no more, and ends the session.
+// write brings the records to the file until there are no more. An error of the file ends the session.
 func (r *recorder) write() error {
 	var due <-chan time.Time
 	for {
 		select {
 		case s, open := <-r.records:
 			if !open {
-				return r.end(r.options.Missing, nil)
+				return r.file.Flush()
 			}
 			if err := r.file.Add(s.at, s.record); err != nil {
 				return r.end(err.Error(), err)
@@ -180,8 +237,8 @@ func (r *recorder) write() error {
 
 // end ends the session in the file with the reason why it is not complete, and returns the error that has ended it, if
 // any. A file that takes no more has its error already.
-func (r *recorder) end(reason string, cause error) error {
-	err := r.file.End(r.options.Clock.Now().Sub(r.began), reason)
+func (s *Session) end(reason string, cause error) error {
+	err := s.file.End(s.options.Clock.Now().Sub(s.began), reason)
 	if cause != nil {
 		return cause
 	}

@@ -98,7 +98,7 @@ type Condition struct {
 	// Reloads of the plugin, at least: how often a new build of it has taken over.
 	Reloads int `json:"reloads,omitempty"`
 	// Within is the time to wait, 1s to 10m. Default: 1m.
-	Within config.Duration `json:"within,omitempty"`
+	Within *config.Duration `json:"within,omitempty"`
 }
 
 // Edit replaces a text in a file.

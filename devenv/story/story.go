@@ -40,8 +40,11 @@ func field(step int, awaited bool) string {
 	return fmt.Sprintf("steps[%d]", step)
 }
 
-// claim is a line by which a file says that it is a story.
-var claim = regexp.MustCompile(`(?m)^apiVersion:[ \t]*["']?pipedeck\.dev/`)
+// group begins the apiVersion of a story.
+const group = "pipedeck.dev/"
+
+// claim is a line by which a file says that it is a story, also one that is not valid YAML.
+var claim = regexp.MustCompile(`(?m)^["']?apiVersion["']?[ \t]*:[ \t]*["']?` + regexp.QuoteMeta(group))
 
 // pluginName is what pipedeck plugin new takes.
 var pluginName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,40}$`)
@@ -49,7 +52,18 @@ var pluginName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,40}$`)
 // Claimed reports whether a file says that it is a story.
 func Claimed(content []byte) bool {
 	content = bytes.TrimPrefix(content, []byte("\ufeff")) // the mark that some editors begin files with
-	return claim.Match(content[:min(len(content), config.MaxSize)])
+	content = content[:min(len(content), config.MaxSize)]
+	if claim.Match(content) {
+		return true
+	}
+	if !bytes.Contains(content, []byte(group)) || !bytes.Contains(content, []byte("apiVersion")) {
+		return false
+	}
+	var head struct {
+		APIVersion string `json:"apiVersion"`
+	}
+	config.ReadDocument(content, "", "", &head) // other keys are no matter here
+	return strings.HasPrefix(head.APIVersion, group)
 }
 
 // Samples are the samples that a story may name.
@@ -57,6 +71,10 @@ type Samples struct {
 	Names []string
 	// Walk calls fn with every file of a sample, by its slash-separated path in the repository.
 	Walk func(sample string, fn func(file string, content []byte) error) error
+	// Plugins are those that come with pipedeck; without them, it is not checked which ones a story names. Refuse
+	// returns why no plugin of a name can be created; nil for one that can.
+	Plugins []string
+	Refuse  func(plugin string) error
 }
 
 // Parse reads a story; name is used in messages. Mistakes come back as config.Errors.
@@ -68,9 +86,7 @@ func Parse(content []byte, name string, samples Samples) (*Story, error) {
 		d.Refuse("sample", "unknown sample %q; known are: %s", s.Sample, strings.Join(samples.Names, ", "))
 	}
 	c.text("title", s.Title)
-	if s.Plugin != "" && !pluginName.MatchString(s.Plugin) {
-		d.Refuse("plugin", "%q is no name for a plugin: want small letters, digits, - and _, a letter first", s.Plugin)
-	}
+	c.plugins(s, samples)
 	if len(s.Steps) > MaxSteps {
 		d.Refuse("steps", "has %d steps; %d are the most", len(s.Steps), MaxSteps)
 		s.Steps = s.Steps[:MaxSteps]
@@ -97,6 +113,32 @@ func Parse(content []byte, name string, samples Samples) (*Story, error) {
 		return nil, mistakes
 	}
 	return s, nil
+}
+
+// plugins refuses plugins that the environment does not have, and one that cannot be created.
+func (c checker) plugins(s *Story, samples Samples) {
+	if s.Plugin != "" && !pluginName.MatchString(s.Plugin) {
+		c.Refuse("plugin", "%q is no name for a plugin: want small letters, digits, - and _, a letter first", s.Plugin)
+	} else if s.Plugin != "" && samples.Refuse != nil {
+		if err := samples.Refuse(s.Plugin); err != nil {
+			c.Refuse("plugin", "%v: choose another name, such as my-%s", err, s.Plugin)
+		}
+	}
+	known := slices.Clone(samples.Plugins)
+	if s.Plugin != "" {
+		known = append(known, s.Plugin)
+	}
+	there := func(at, name string) {
+		if len(samples.Plugins) > 0 && name != "" && !slices.Contains(known, name) {
+			c.Refuse(at, "the environment has no plugin %q; known are: %s", name, strings.Join(known, ", "))
+		}
+	}
+	for i, step := range s.Steps {
+		there(field(i, false)+".killPlugin", step.KillPlugin)
+		if step.Await != nil {
+			there(field(i, true)+".plugin", step.Await.Plugin)
+		}
+	}
 }
 
 // checker notes what no single key of a story shows.
@@ -218,10 +260,13 @@ func (c checker) condition(at string, w Condition) {
 			c.Refuse(at+"."+number.key, "%d is not allowed here: want 0 or more", number.count)
 		}
 	}
+	if w.Within == nil {
+		return
+	}
 	switch within := w.Within.Std(); {
 	case within > MaxWithin:
 		c.Refuse(at+".within", "%s is not allowed here: at most %s", within, MaxWithin)
-	case within > 0 && within < MinWithin: // a number without a unit is nanoseconds
+	case within < MinWithin: // a number without a unit is nanoseconds
 		c.Refuse(at+".within", "%s is not allowed here: at least %s; write it with its unit, such as 30s", within,
 			MinWithin)
 	}

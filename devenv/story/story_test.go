@@ -15,7 +15,14 @@ import (
 
 // samples are those that a story may name: each holds one application of its name.
 var samples = story.Samples{
-	Names: []string{"hello-world", "failing-canary", "dag"},
+	Names:   []string{"hello-world", "failing-canary", "dag"},
+	Plugins: []string{"a", "wait"},
+	Refuse: func(plugin string) error {
+		if plugin == "wait" {
+			return errors.New("wait is the name of a plugin of PipeCD")
+		}
+		return nil
+	},
 	Walk: func(sample string, fn func(file string, content []byte) error) error {
 		config := "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: " + sample + "\n"
 		return errors.Join(fn("app/app.pipecd.yaml", []byte(config)), fn("app/web.yaml", []byte("image: web:v1\n")))
@@ -73,6 +80,14 @@ func TestMistakesInAStoryAreNamedWithTheirPlaces(t *testing.T) {
 			"  - say: x\n    editPlugin: {file: ../a, replace: b, with: c}\n",
 			"is not a path in the directory of the plugin"},
 		"no name for a plugin": {"plugin: A b\n" + head + "  - say: x\n", `f.yaml:1:9: plugin: "A b" is no name`},
+		"the name of another plugin": {"plugin: wait\n" + head + "  - say: x\n",
+			"f.yaml:1:9: plugin: wait is the name of a plugin of PipeCD: choose another name, such as my-wait"},
+		"a plugin that is not there": {"plugin: b\n" + head + "  - say: x\n    killPlugin: c\n",
+			`f.yaml:8:17: steps[0].killPlugin: the environment has no plugin "c"; known are: a, wait, b`},
+		"a plugin that never comes": {head + "  - say: x\n    await: {plugin: c, state: RUNNING}\n",
+			`steps[0].await.plugin: the environment has no plugin "c"`},
+		"no time to wait": {head + "  - say: x\n    await: {plugin: a, state: RUNNING, within: 0s}\n",
+			"within: 0s is not allowed here: at least 1s"},
 		"reloads of nothing": {head + "  - say: x\n    await: {deployment: a, status: SUCCESS, reloads: 1}\n",
 			"reloads: is not read without plugin"},
 		"fewer reloads than none": {head + "  - say: x\n    await: {plugin: a, state: RUNNING, reloads: -1}\n",
@@ -144,6 +159,12 @@ func TestOnlyFilesThatSaySoAreStories(t *testing.T) {
 	t.Parallel()
 	require.True(t, story.Claimed([]byte(head)))
 	require.True(t, story.Claimed([]byte("\ufeff"+strings.ReplaceAll(head, "\n", "\r\n"))))
+	for _, form := range []string{"\"apiVersion\": pipedeck.dev/v1\nkind: Story\n", "apiVersion : pipedeck.dev/v1\n",
+		"{kind: Story, apiVersion: pipedeck.dev/v1}",
+		"{\n  \"title\": \"x\",\n  \"apiVersion\": \"pipedeck.dev/v1\"\n}"} {
+		require.True(t, story.Claimed([]byte(form)), form)
+	}
+	require.False(t, story.Claimed([]byte("apiVersion: v1\nmetadata: {labels: {pipedeck.dev/target: a}}\n")))
 	require.False(t, story.Claimed([]byte("apiVersion: pipecd.dev/v1beta1\n")))
 	require.False(t, story.Claimed(nil))
 }

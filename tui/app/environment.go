@@ -71,7 +71,9 @@ func (p *environmentPane) draw(width, height int, _ bool) string {
 // drawStartup draws the steps of an environment that starts.
 func (p *environmentPane) drawStartup(width, height int) string {
 	waiting := "connecting to the environment"
-	switch {
+	switch off := p.host.brokenOff(); {
+	case off != "":
+		waiting = off
 	case p.link.stopped() && p.host.cfg.ReadOnly != "":
 		waiting = "the environment has stopped"
 	case p.link.stopped():

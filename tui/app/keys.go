@@ -72,6 +72,9 @@ func (m *model) run(binding keymap.Binding) tea.Cmd {
 		}
 		return m.toast.say("cannot "+does+": "+reason, true)
 	}
+	if without := noMove(m, binding.Action); without != "" {
+		return m.toast.note(without)
+	}
 	if movesSession(m, binding.Action) || m.host.goesOn(binding.Action) {
 		return nil
 	}

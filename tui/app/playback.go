@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pipedeck/pipedeck/tui/keymap"
+	"github.com/pipedeck/pipedeck/tui/text"
 	"github.com/pipedeck/pipedeck/tui/view"
 )
 
@@ -43,6 +44,33 @@ const (
 	// playTick is the pace of the slider while a session is played.
 	playTick = 250 * time.Millisecond
 )
+
+// noMove is why a key that goes forward has no effect in a recorded session; empty for keys that have one.
+func noMove(m *model, action keymap.Action) string {
+	play := m.host.cfg.Playback
+	if play == nil || m.host.cfg.Guest != nil || action != keymap.SkipForward && action != keymap.NextEvent {
+		return ""
+	}
+	if p := play.Position(); p.At < p.Length {
+		return ""
+	}
+	return "this is the end of the session; " + m.host.key(keymap.PlayPause) + " begins again"
+}
+
+// brokenOff is why a recorded session that is at its end shows nothing; empty for others.
+func (h *host) brokenOff() string {
+	if h.cfg.Playback == nil {
+		return ""
+	}
+	p := h.cfg.Playback.Position()
+	switch {
+	case p.At < p.Length:
+		return ""
+	case p.Missing == "":
+		return "the session ends before its first state"
+	}
+	return "the session breaks off before its first state: " + text.Line(p.Missing)
+}
 
 // movesSession does what a key asks for in a recorded session, and reports whether it was one for that.
 func movesSession(m *model, action keymap.Action) bool {

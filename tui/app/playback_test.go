@@ -77,6 +77,37 @@ func TestTheCaptionOfARecordedStoryStandsAboveTheLineOfTheSession(t *testing.T) 
 	}
 }
 
+// over is the end of a session that is not complete.
+type over struct{ Playback }
+
+func (over) Position() PlaybackPosition {
+	return PlaybackPosition{At: time.Second, Length: time.Second, Speed: 1, Missing: "the file is damaged"}
+}
+
+func (over) Now() time.Time { return halfway{}.Now() }
+
+func TestKeysThatGoForwardSayThatTheSessionHasEnded(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{"]", "."} {
+		m := waiting(t, 120, 36)
+		m.host.cfg.Playback = over{}
+		m.host.file.Map = keysFor(m.host.cfg, m.host.file.Map)
+		m.input.keys = m.host.file.Map
+		m.Update(keyPress(key))
+		require.Equal(t, "this is the end of the session; space begins again", m.toast.text)
+	}
+}
+
+func TestASessionThatBreaksOffBeforeItsFirstStateSaysSo(t *testing.T) {
+	t.Parallel()
+	m := still(t)
+	m.size(120, 36)
+	m.host.cfg.Playback = over{}
+	screen := ansi.Strip(m.render())
+	require.Contains(t, screen, "the session breaks off before its first state: the file is damaged")
+	require.NotContains(t, screen, "connecting")
+}
+
 func (halfway) Now() time.Time { return time.Date(2026, 8, 20, 12, 0, 0, 0, time.UTC) }
 
 func TestTheTimesOfARecordedSessionAreThoseOfTheUsersZone(t *testing.T) {

@@ -45,6 +45,10 @@ type Way struct {
 const noShare = "Nothing is served to others. Leave the UI, which keeps the environment running, and open it again " +
 	"with one of these flags:"
 
+// noSessionShare is noShare in a recorded session.
+const noSessionShare = "Nothing is served to others. Leave the UI, and replay the session again with one of these " +
+	"flags:"
+
 // shareFlags are the flags that serve something, with what they serve.
 var shareFlags = []string{"  --serve-web   a page for browsers", "  --serve-ssh   this UI in the terminals of others"}
 
@@ -142,7 +146,11 @@ func (v *shareView) copy() tea.Cmd {
 
 func (v *shareView) draw(width, height int) string {
 	th := v.host.theme
-	shown := view.Share{Theme: th, At: v.at, CodeOnly: v.alone, Nothing: append([]string{noShare, ""}, shareFlags...),
+	nothing := noShare
+	if v.host.cfg.Playback != nil {
+		nothing = noSessionShare
+	}
+	shown := view.Share{Theme: th, At: v.at, CodeOnly: v.alone, Nothing: append([]string{nothing, ""}, shareFlags...),
 		CodeKey: v.key(keymap.Zoom), Hint: v.key(keymap.Back) + " closes"}
 	ways := v.ways()
 	for _, way := range ways {

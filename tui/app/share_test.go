@@ -38,6 +38,16 @@ func shared(t *testing.T, width, height int, environ ...string) *model {
 	return m
 }
 
+func TestARecordedSessionIsServedByReplayingItAgain(t *testing.T) {
+	t.Parallel()
+	m := waiting(t, 120, 36)
+	m.host.cfg.Playback = halfway{}
+	m.Update(keyPress("Y"))
+	screen := ansi.Strip(m.render())
+	require.Contains(t, screen, "replay the session again")
+	require.NotContains(t, screen, "keeps the environment running")
+}
+
 func TestTheShareLineIsShownAndCopied(t *testing.T) {
 	t.Parallel()
 	m := shared(t, 200, 60)

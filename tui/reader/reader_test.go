@@ -121,6 +121,18 @@ func TestAClusterOfLocalProcessesIsNotCalledSimulated(t *testing.T) {
 	}
 }
 
+func TestAnEnvironmentWithoutARepositoryWatchesNone(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	environment := decktest.Environment()
+	environment.Repository = ""
+	server.Publish(environment, decktest.Application(), decktest.Canary(), decktest.Failed())
+	var out bytes.Buffer
+	require.NoError(t, reader.Sentences(t.Context(), server.Dial(t), &out, reader.Options{Until: ended}))
+	require.Contains(t, out.String(), "This is environment default.")
+	require.NotContains(t, out.String(), "watches the repository")
+}
+
 func TestSentencesAreWholeSentences(t *testing.T) {
 	t.Parallel()
 	lines := strings.Split(strings.TrimSpace(story(t, reader.Sentences, reader.Options{})), "\n")

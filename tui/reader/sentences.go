@@ -76,6 +76,9 @@ func sentences(c Change, opts Options) []string {
 
 func environmentSentence(e *deckv1.Environment, opts Options) string {
 	s := fmt.Sprintf("Environment %s watches the repository %s.", e.GetName(), e.GetRepository())
+	if e.GetRepository() == "" { // not known yet
+		s = fmt.Sprintf("This is environment %s.", e.GetName())
+	}
 	if e.GetSimulated() {
 		s += " Its cluster is simulated: no container runs."
 	}

@@ -69,6 +69,12 @@ func TestStoriesAreCheckedNextToConfigurations(t *testing.T) {
 	require.Equal(t, exit.WrongUsage, code)
 	require.Contains(t, stdout, wrong+":3:1: error: titel: ")
 	require.Contains(t, stdout, "checked 3 files: ")
+	flow := `{"kind": "Story", "title": "x", "sample": "dag", "plugin": "wait", "steps": [{"say": "x"}],
+"apiVersion": "pipedeck.dev/v1"}`
+	require.NoError(t, os.WriteFile(wrong, []byte(flow), 0o600))
+	code, stdout, _ = command(t.Context(), t.TempDir(), "validate", wrong)
+	require.Equal(t, exit.WrongUsage, code)
+	require.Contains(t, stdout, wrong+":1:60: error: plugin: wait is the name of a plugin of PipeCD")
 	code, stdout, stderr = command(t.Context(), t.TempDir(), "validate", filepath.Join(dir, "tour.yaml"),
 		filepath.Join(dir, "app.pipecd.yaml"))
 	require.Zero(t, code, stdout+stderr)

@@ -6,9 +6,9 @@ package configuration
 import (
 	"errors"
 
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/demo"
 	"github.com/pipedeck/pipedeck/devenv/story"
 	"github.com/pipedeck/pipedeck/piped/config"
-	sampleapps "github.com/pipedeck/pipedeck/sample-apps"
 	"github.com/pipedeck/pipedeck/tui/document"
 )
 
@@ -28,8 +28,7 @@ func takeStories(files []configurationFile) (stories, others []configurationFile
 func checkStories(files []configurationFile) *validation {
 	v := newValidation(len(files))
 	for _, file := range files {
-		samples := story.Samples{Names: sampleapps.Names(), Walk: sampleapps.Walk}
-		_, err := story.Parse(file.content, file.name, samples)
+		_, err := story.Parse(file.content, file.name, demo.Samples())
 		var mistakes config.Errors
 		errors.As(err, &mistakes)
 		for _, m := range mistakes {

@@ -50,7 +50,10 @@ var errTooLate = errors.New("the condition did not hold in time")
 
 // await returns when a condition holds. The error says what is there in its place.
 func (p *Play) await(ctx context.Context, c story.Condition) error {
-	within := cmp.Or(c.Within.Std(), story.DefaultWithin)
+	within := story.DefaultWithin
+	if c.Within != nil {
+		within = c.Within.Std()
+	}
 	// It is no deadline, which the server would know, too, and might be the first to report.
 	bounded, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -88,3 +88,21 @@ func TestTheUIStaysWhenItsHostIsKilled(t *testing.T) {
 		require.Equal(t, c.stays, h.failure() == nil, name)
 	}
 }
+
+func TestAStoryIsPlayedAgainAfterItsHostWasKilled(t *testing.T) {
+	t.Parallel()
+	w := environment(t, t.TempDir(), "demo")
+	command, err := (&Flags{samples: []string{"hello-world"}}).restart(nil)
+	require.NoError(t, err)
+	command.Arguments = append([]string{"--keep=false", leashFlag}, command.Arguments...)
+	h := newHost(w, command, "host.log")
+	killed := exec.Command("sh", "-c", "kill -9 $$")
+	require.NoError(t, killed.Start())
+	h.follow(io.NopCloser(strings.NewReader("")), killed)
+	<-h.ended
+	var failure *exit.Error
+	require.ErrorAs(t, h.err, &failure)
+	require.ErrorContains(t, h.err, "the environment's process ended: signal: killed")
+	require.Equal(t, "play the story again", failure.Hint)
+	require.Equal(t, exit.Failed, failure.Code)
+}

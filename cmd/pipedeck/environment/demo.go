@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/defaults"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/demo"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/devenv/cluster"
@@ -199,11 +200,6 @@ func (s *Setup) checkDemo(ctx context.Context) (w *workspace.Workspace, err erro
 	return w, s.Flags.check(ctx, w, nil)
 }
 
-// storySamples are those that a story may name.
-func storySamples() story.Samples {
-	return story.Samples{Names: sampleapps.Names(), Walk: sampleapps.Walk}
-}
-
 // openStory reads the story that the user names; the first one without a name.
 func openStory(ctx context.Context, args []string) (*story.Story, error) {
 	name := story.Names()[0]
@@ -211,7 +207,7 @@ func openStory(ctx context.Context, args []string) (*story.Story, error) {
 		name = args[0]
 	}
 	if !strings.ContainsAny(name, "./"+string(filepath.Separator)) {
-		played, err := story.Builtin(name, storySamples())
+		played, err := story.Builtin(name, demo.Samples())
 		if err != nil {
 			return nil, exit.Usage(err, "name one of these, or a file such as ./my-story.yaml")
 		}
@@ -221,7 +217,7 @@ func openStory(ctx context.Context, args []string) (*story.Story, error) {
 	if err != nil {
 		return nil, exit.Usage(err, "name a file with a story, or one of: "+strings.Join(story.Names(), ", "))
 	}
-	played, err := story.Parse(content, name, storySamples())
+	played, err := story.Parse(content, name, demo.Samples())
 	if err != nil {
 		return nil, exit.Usage(err, "correct the file; docs/demo.md lists the keys of a story")
 	}
@@ -230,7 +226,7 @@ func openStory(ctx context.Context, args []string) (*story.Story, error) {
 
 func listStories(out io.Writer) error {
 	for _, name := range story.Names() {
-		s, err := story.Builtin(name, storySamples())
+		s, err := story.Builtin(name, demo.Samples())
 		if err != nil {
 			return err
 		}

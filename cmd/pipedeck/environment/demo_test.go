@@ -50,7 +50,7 @@ func TestAStoryWhoseEnvironmentEndsBetweenTwoStepsSaysWhyTheEnvironmentHasEnded(
 	server.Publish(decktest.Running()...)
 	server.Refuse(status.Error(codes.Unavailable, "the control plane is stopping"))
 	read, err := story.Parse([]byte("apiVersion: pipedeck.dev/v1\nkind: Story\ntitle: A title\nsample: hello-world\n"+
-		"steps:\n  - say: x\n"), "my.yaml", storySamples())
+		"steps:\n  - say: x\n"), "my.yaml", demo.Samples())
 	require.NoError(t, err)
 	play := &demo.Play{Story: read, Deck: server.Dial(t), Fast: true, Clock: clock.System{}}
 	failed := play.Run(t.Context())

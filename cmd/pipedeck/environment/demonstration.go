@@ -150,7 +150,7 @@ func (d *demonstration) onScreen(ctx context.Context, look *look) (err error) {
 	if err != nil {
 		return errors.Join(err, leash.Close())
 	}
-	command.Arguments = append([]string{"--keep=false", "--leash"}, command.Arguments...)
+	command.Arguments = append([]string{"--keep=false", leashFlag}, command.Arguments...)
 	h, err = startHost(w, command, leash)
 	if err = errors.Join(err, leash.Close()); err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,6 +23,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/devenv/controlplane"
+	"github.com/pipedeck/pipedeck/devenv/player"
 	"github.com/pipedeck/pipedeck/devenv/sessionfile"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/tui/document"
@@ -72,7 +74,7 @@ To record what happens from now on, use "pipedeck attach --record FILE".`,
 			}
 			exported, err := f.run(cmd.Context(), t, args)
 			if err != nil {
-				return err
+				return explainFullDisk(err)
 			}
 			if f.output.Machine() {
 				return f.output.Document(cmd.OutOrStdout(), exported)
@@ -89,9 +91,22 @@ To record what happens from now on, use "pipedeck attach --record FILE".`,
 	return cmd
 }
 
+// explainFullDisk gives the error of a full disk the code and the next step of a file that was not written.
+func explainFullDisk(err error) error {
+	if output := (*exit.OutputError)(nil); errors.As(err, &output) {
+		return err
+	}
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return exit.With(exit.Unwritten, err, "free space on that disk, then run it again")
+	}
+	return err
+}
+
 // check finds flags that cannot be right.
 func (f *exportFlags) check(args []string) error {
 	switch {
+	case len(args) == 0 && !f.film.wanted() && f.from != "":
+		return exit.Usage(errors.New("there is nothing to write"), "give --svg FILE or --cast FILE")
 	case len(args) == 0 && !f.film.wanted():
 		return exit.Usage(errors.New("there is nothing to write"), "name a FILE, or give --svg FILE or --cast FILE")
 	case f.film.piped() && f.output.Machine():
@@ -118,6 +133,10 @@ func (f *exportFlags) run(ctx context.Context, t *session.Target, args []string)
 		}
 		exported := &document.Exported{Head: document.NewHead(), Environment: recorded.Header.GetEnvironment(),
 			Missing: []string{}}
+		if length := player.NewReel(recorded).Length(); f.film.at > length {
+			return nil, exit.Usage(fmt.Errorf("--at %v is after the end of the session", f.film.at),
+				fmt.Sprintf("give a time up to %v", length))
+		}
 		if recorded.Missing != "" {
 			exported.Missing = append(exported.Missing, recorded.Missing)
 		}

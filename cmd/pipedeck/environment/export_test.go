@@ -113,7 +113,9 @@ func TestWrongFlagsOfExportAreRefusedBeforeAnythingIsWritten(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.svg")
 	for _, c := range []struct{ args, says string }{
 		{"export", "there is nothing to write"},
-		{"export --from " + recordedTour, "there is nothing to write"},
+		{"export --from " + recordedTour, "there is nothing to write\nnext step: give --svg FILE or --cast FILE"},
+		{"export --from " + recordedTour + " --svg " + file + " --at 9h",
+			"--at 9h0m0s is after the end of the session"},
 		{"export x --from " + recordedTour + " --svg " + file, "is a recorded session already"},
 		{"export --svg " + file + " --at 2s", "--at is about a picture of a recorded session"},
 		{"export --svg " + file + " --for 2s", "--for is about a recording of an environment"},

@@ -13,6 +13,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -34,6 +36,9 @@ const (
 	announceFD = 3
 	leashFD    = 4
 )
+
+// leashFlag is the flag of the host of a story.
+const leashFlag = "--leash"
 
 // errShutDown is the reason of a host that has ended because a user asked for it.
 var errShutDown = errors.New("a user asked for its end")
@@ -86,7 +91,8 @@ func newHostCommand(t *session.Target) *cobra.Command {
 	}
 	flags.Register(cmd)
 	flags.registerLive(cmd)
-	cmd.Flags().BoolVar(&leashed, "leash", false, "end with the process that has started it")
+	cmd.Flags().BoolVar(&leashed, strings.TrimPrefix(leashFlag, "--"), false,
+		"end with the process that has started it")
 	cmd.Flags().BoolVar(&keep, "keep", true, "keep cluster and state when the environment ends")
 	return cmd
 }
@@ -115,8 +121,12 @@ type host struct {
 	err   error
 	// killed says that a signal has ended it after it had announced its address.
 	killed bool
-	// log is the path of the file that the host writes to, again the command that starts it again.
-	log, again string
+	// advice is what a user does about a process that has ended without a word.
+	advice string
+	// code is the exit code then.
+	code int
+	// leashed is for an environment that ends with its user interface, such as that of a story.
+	leashed bool
 }
 
 // restart is what starts the same environment again.
@@ -202,8 +212,13 @@ func startHost(w *workspace.Workspace, command *workspace.Restart, more ...*os.F
 
 func newHost(w *workspace.Workspace, command *workspace.Restart, log string) *host {
 	here, _ := os.Getwd() // without one, the command names the directory
-	return &host{address: make(chan string, 1), ended: make(chan struct{}), log: log,
-		again: session.Again(w, command, here)}
+	h := &host{address: make(chan string, 1), ended: make(chan struct{}), code: exit.NotStarted,
+		advice: "start it again, it goes on where it was: " + session.Again(w, command, here) +
+			"; its last words are in " + log}
+	if slices.Contains(command.Arguments, leashFlag) { // its environment is removed, with the log
+		h.leashed, h.code, h.advice = true, exit.Failed, "play the story again"
+	}
+	return h
 }
 
 // follow reads what the host announces until the host ends; then it ends, too.
@@ -225,9 +240,8 @@ func (h *host) follow(read io.ReadCloser, cmd *exec.Cmd) {
 		}
 	}
 	if err := cmd.Wait(); err != nil && h.err == nil {
-		h.killed = ran && bySignal(cmd.ProcessState)
-		h.err = exit.With(exit.NotStarted, fmt.Errorf("the environment's process ended: %w", err),
-			"start it again, it goes on where it was: "+h.again+"; its last words are in "+h.log)
+		h.killed = ran && !h.leashed && bySignal(cmd.ProcessState)
+		h.err = exit.With(h.code, fmt.Errorf("the environment's process ended: %w", err), h.advice)
 	}
 	close(h.address)
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/pipedeck/pipedeck/system/clock"
 	"github.com/pipedeck/pipedeck/tui/app"
 	"github.com/pipedeck/pipedeck/tui/reader"
+	"github.com/pipedeck/pipedeck/tui/text"
 )
 
 func newReplayCommand() *cobra.Command {
@@ -49,6 +50,9 @@ A file of which the end is missing or damaged is played as far as it goes.`,
 			if err != nil {
 				return err
 			}
+			if from < 0 {
+				return exit.Usage(fmt.Errorf("--from %v is before the beginning of the session", from), "correct it")
+			}
 			if err := look.read(mode); err != nil {
 				return err
 			}
@@ -64,7 +68,7 @@ A file of which the end is missing or damaged is played as far as it goes.`,
 			}
 			if mode != outputTUI && look.sharing.Asked() {
 				return finish(mode, cmd.OutOrStdout(), exit.Explain(ctx, look.show(ctx, film, recorded, mode,
-					cmd.OutOrStdout())))
+					cmd.OutOrStdout(), cmd.ErrOrStderr())))
 			}
 			if mode != outputTUI {
 				return finish(mode, cmd.OutOrStdout(), exit.Explain(ctx, transcribe(ctx, recorded, mode,
@@ -107,23 +111,29 @@ func transcribe(ctx context.Context, recorded *sessionfile.Session, mode OutputM
 		return err
 	}
 	defer stop()
-	if recorded.Missing != "" {
-		fmt.Fprintf(warn, "pipedeck: the session is not complete: %s\n", recorded.Missing)
-	}
+	warnIncomplete(recorded, warn)
 	if err = follow(ctx, deck, mode, out, reader.Options{ReadOnly: true}); errors.Is(err, reader.ErrEnded) {
 		return nil
 	}
 	return err
 }
 
+// warnIncomplete says why a session is not complete.
+func warnIncomplete(recorded *sessionfile.Session, warn io.Writer) {
+	if recorded.Missing != "" {
+		fmt.Fprintf(warn, "pipedeck: the session is not complete: %s\n", text.Clean(recorded.Missing))
+	}
+}
+
 // show plays a session for others who watch, and prints what happens, until ctx ends.
 func (l *look) show(ctx context.Context, film *player.Player, recorded *sessionfile.Session, mode OutputMode,
-	out io.Writer) error {
+	out, warn io.Writer) error {
 	deck, stop, err := serveSession(player.NewServer(film))
 	if err != nil {
 		return err
 	}
 	defer stop()
+	warnIncomplete(recorded, warn)
 	if err := l.shareSession(ctx, deck, film, recorded); err != nil {
 		return err
 	}

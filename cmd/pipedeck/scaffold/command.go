@@ -112,8 +112,7 @@ func (f *flags) plugin(name string) (*plugin, error) {
 		return nil, exit.Usage(fmt.Errorf("there is no kind of plugins %q", f.kind),
 			"give --kind with one of "+strings.Join(kinds, ", "))
 	}
-	p := &plugin{Name: name, Kind: f.kind, Language: f.language, Module: f.module}
-	p.Stage = strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+	p := &plugin{Name: name, Kind: f.kind, Stage: stageType(name), Language: f.language, Module: f.module}
 	if err := p.checkKnown(); err != nil {
 		return nil, err
 	}
@@ -128,6 +127,15 @@ func (f *flags) plugin(name string) (*plugin, error) {
 	}
 	return p, nil
 }
+
+// CheckName returns why no plugin with a stage can have a name: piped knows another one of that name or with that
+// stage.
+func CheckName(name string) error {
+	return (&plugin{Name: name, Kind: kindStage, Stage: stageType(name)}).checkKnown()
+}
+
+// stageType is the type of the stage of a plugin.
+func stageType(name string) string { return strings.ToUpper(strings.ReplaceAll(name, "-", "_")) }
 
 // checkKnown refuses the names of plugins that pipedeck and piped know. A plugin of such a name would silently replace
 // the other one, and one with a stage of another plugin is refused by piped next to it.
