@@ -27,7 +27,8 @@ func TestARequestWithoutContextEndsWhenTheServerDoesNotAnswer(t *testing.T) {
 	t.Cleanup(server.Close)
 	base, err := url.Parse(server.URL)
 	require.NoError(t, err)
-	client := &http.Client{Transport: &restarts{next: server.Client().Transport, base: base, limit: 50 * time.Millisecond}}
+	transport := &restarts{next: server.Client().Transport, base: base, limit: 50 * time.Millisecond}
+	client := &http.Client{Transport: transport}
 	d, err := discovery.NewDiscoveryClientForConfigAndClient(&rest.Config{Host: server.URL}, client)
 	require.NoError(t, err)
 	_, err = d.ServerGroups()

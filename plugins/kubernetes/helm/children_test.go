@@ -56,13 +56,13 @@ func TestAChartHasLimits(t *testing.T) {
 			`{{ repeat 10000 "x" }}{{ end }}{{ end }}`,
 			"hungry.yaml: this template needed more than 512 MiB of memory, the limit"},
 		"output": {helm.Limits{}, `a: {{ repeat 17825792 "x" }}`, "make 17 MiB, more than the 16 MiB"},
-		"time": {helm.Limits{Timeout: time.Second},
+		"time": {helm.Limits{Timeout: 4 * time.Second},
 			`{{ range until 100000 }}{{ range until 100000 }}{{ end }}{{ end }}`,
-			"hungry.yaml: this template took longer than 1s, the limit"},
-		"time in a template that another one includes": {helm.Limits{Timeout: time.Second},
+			"hungry.yaml: this template took longer than 4s, the limit"},
+		"time in a template that another one includes": {helm.Limits{Timeout: 4 * time.Second},
 			`{{ define "forever" }}{{ range until 100000 }}{{ range until 100000 }}{{ end }}{{ end }}{{ end }}` +
 				`{{ include (print $.Template.BasePath "/config.yaml") . | len }}{{ include "forever" . }}`,
-			"hungry.yaml: this template took longer than 1s, the limit"},
+			"hungry.yaml: this template took longer than 4s, the limit"},
 
 		"templates in templates": {helm.Limits{MemoryBytes: 128 << 20},
 			`{{ define "a" }}{{ template "a" . }}{{ end }}{{ template "a" . }}`, "chart web"},
