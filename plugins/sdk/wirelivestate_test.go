@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
+	"github.com/pipedeck/pipedeck/plugins/sdk/internal/require"
 )
 
 func TestAnUnknownTimeOfCreationIsTheTimeOfTheLook(t *testing.T) {
