@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/pipedeck/pipedeck/plugins/sdk"
+	"github.com/pipedeck/pipedeck/plugins/sdk/standin"
 )
 
 // stopGrace is the time for the plugin to end; piped gives as much.
@@ -68,7 +69,7 @@ func (r *Recorder) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return errors.Join(err, fromPiped.Close())
 	}
-	port, err := freePort(ctx)
+	port, err := standin.FreePort(ctx)
 	if err != nil {
 		return errors.Join(err, fromPiped.Close(), fromPlugin.Close())
 	}
@@ -183,13 +184,4 @@ func pipedFlags(args []string) (startFlags, error) {
 
 func listen(ctx context.Context, port int) (net.Listener, error) {
 	return new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-}
-
-func freePort(ctx context.Context) (int, error) {
-	listener, err := listen(ctx, 0)
-	if err != nil {
-		return 0, fmt.Errorf("find a free port: %w", err)
-	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port, nil
 }

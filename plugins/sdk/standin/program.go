@@ -56,7 +56,7 @@ type Program struct {
 func StartProgram(ctx context.Context, path, dir, pipedAddress string, settings sdk.Settings,
 	output io.Writer) (*Program, error) {
 	var err error
-	if settings.Port, err = freePort(); err != nil {
+	if settings.Port, err = FreePort(ctx); err != nil {
 		return nil, err
 	}
 	config, err := json.Marshal(settings)
@@ -198,13 +198,4 @@ func (p *Program) terminate(limit time.Duration) error {
 		}
 	}
 	return p.err
-}
-
-func freePort() (int, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("find a free port: %w", err)
-	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port, nil
 }
