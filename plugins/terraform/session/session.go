@@ -94,7 +94,7 @@ func prepare(ctx context.Context, place Place) (*Session, error) {
 }
 
 // lateCollection has a program that only looks, which runs often, collect garbage for the first time at 60 MB and
-// never let it grow past the limit: a plan of 100 resources ends before that, with a fifth less CPU and a tenth more
+// never let it grow past the limit: a plan of 100 resources ends before that, with a tenth less CPU and a tenth more
 // memory. What the user has set stays.
 func lateCollection() []string {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
