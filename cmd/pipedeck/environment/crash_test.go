@@ -98,11 +98,12 @@ func TestAStoryIsPlayedAgainAfterItsHostWasKilled(t *testing.T) {
 	h := newHost(w, command, "host.log")
 	killed := exec.Command("sh", "-c", "kill -9 $$")
 	require.NoError(t, killed.Start())
-	h.follow(io.NopCloser(strings.NewReader("")), killed)
+	h.follow(io.NopCloser(strings.NewReader(`{"address": "127.0.0.1:1"}`)), killed)
 	<-h.ended
 	var failure *exit.Error
 	require.ErrorAs(t, h.err, &failure)
 	require.ErrorContains(t, h.err, "the environment's process ended: signal: killed")
 	require.Equal(t, "play the story again", failure.Hint)
+	require.Equal(t, h.err, h.failure(), "its environment ends with the UI, which cannot start it again")
 	require.Equal(t, exit.Failed, failure.Code)
 }
