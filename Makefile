@@ -12,7 +12,7 @@ export CGO_ENABLED := 0
 RACE := env CGO_ENABLED=1 go test -race
 # The modules of the workspace.
 PACKAGES := ./... ./api/... ./plugins/sdk/...
-FUZZTIME := 5s
+FUZZTIME := 3s
 PLUGINS := kubernetes kubernetes_multicluster wait waitapproval scriptrun analysis terraform
 
 .PHONY: help
