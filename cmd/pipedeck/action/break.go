@@ -33,8 +33,8 @@ func newBreakCommand(t *session.Target) *cobra.Command {
 		Use: "break [APP] [STAGE]", Short: "Pause deployments at a stage, or list where",
 		Args: cobra.MaximumNArgs(2),
 		Long: "Set a breakpoint on a stage, given by its id or type, or * for every stage. A single argument is a " +
-			"stage of\nall applications. A deployment that comes there is paused until you go on with pipedeck " +
-			"continue, and no clock\nof it runs meanwhile. Without arguments, and with --list, the breakpoints and " +
+			"stage of\nall applications, or APP/STAGE. A deployment that comes there is paused until you go on with " +
+			"pipedeck\ncontinue, and no clock of it runs meanwhile. Without arguments, and with --list, the breakpoints and " +
 			"the paused stages are listed.\n\n" +
 			"Breakpoints last as long as the environment; a restart of piped changes nothing.",
 		Example: "  pipedeck break shop deploy\n  pipedeck break WAIT --after\n  pipedeck break --on-failure\n" +
@@ -65,6 +65,10 @@ func (f *breakFlags) run(ctx context.Context, s *session.Session, cmd *cobra.Com
 		}
 		return f.print(s, list, "")
 	}
+	args, err := stageOfApplication(args)
+	if err != nil {
+		return err
+	}
 	text := "set: "
 	request := &deckv1.ChangeBreakpointsRequest{ClearAll: f.clear && len(args) == 0 && !kinds}
 	given, err := f.given(resolve.NewChange(s, cmd, args), kinds)
@@ -93,6 +97,20 @@ func (f *breakFlags) run(ctx context.Context, s *session.Session, cmd *cobra.Com
 		texts = append(texts, state.BreakText(b))
 	}
 	return f.print(s, answer.GetBreakpoints(), text+strings.Join(texts, ", "))
+}
+
+// stageOfApplication returns a single argument APP/STAGE as two.
+func stageOfApplication(args []string) ([]string, error) {
+	if len(args) != 1 || !strings.Contains(args[0], "/") {
+		return args, nil
+	}
+	slash := strings.LastIndexByte(args[0], '/')
+	application, stage := args[0][:slash], args[0][slash+1:]
+	if application == "" || stage == "" {
+		return nil, exit.Usage(fmt.Errorf("%q is not APP/STAGE", args[0]),
+			"name an application and the id or type of a stage, such as pipedeck break shop/WAIT")
+	}
+	return []string{application, stage}, nil
 }
 
 // given are the breakpoints that the arguments name. Clearing without a kind means all three.

@@ -63,6 +63,8 @@ func TestBreakpointsAreSetAndCleared(t *testing.T) {
 		{[]string{"break", "WAIT"}, &deckv1.ChangeBreakpointsRequest{Set: []*deckv1.Breakpoint{before("", "WAIT")}}},
 		{[]string{"break", "hello-world", "*"},
 			&deckv1.ChangeBreakpointsRequest{Set: []*deckv1.Breakpoint{before("hello-world", "*")}}},
+		{[]string{"break", "hello-world/WAIT"},
+			&deckv1.ChangeBreakpointsRequest{Set: []*deckv1.Breakpoint{before("hello-world", "WAIT")}}},
 		{[]string{"break", "--on-failure"}, &deckv1.ChangeBreakpointsRequest{Set: []*deckv1.Breakpoint{
 			{When: deckv1.Breakpoint_WHEN_FAILURE, Stage: "*"}}}},
 		{[]string{"break", "--clear"}, &deckv1.ChangeBreakpointsRequest{ClearAll: true}},
@@ -75,7 +77,10 @@ func TestBreakpointsAreSetAndCleared(t *testing.T) {
 		got := (<-server.Calls).(*deckv1.ChangeBreakpointsRequest)
 		require.Equal(t, c.want.String(), got.String(), c.args)
 	}
-	code, _, stderr := clitest.Run(t.Context(), Commands, stateDir, "break", "--after")
+	code, _, stderr := clitest.Run(t.Context(), Commands, stateDir, "break", "shop/")
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, `"shop/" is not APP/STAGE`)
+	code, _, stderr = clitest.Run(t.Context(), Commands, stateDir, "break", "--after")
 	require.Equal(t, 2, code)
 	require.Contains(t, stderr, "a stage to pause at is missing")
 }
