@@ -11,12 +11,14 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/livestate"
+
 	// Their messages are looked up by name.
 	_ "google.golang.org/grpc/health/grpc_health_v1"
 
 	_ "github.com/pipedeck/pipedeck/api/agent/v1"
 	_ "github.com/pipedeck/pipedeck/api/plugin/deployment"
-	_ "github.com/pipedeck/pipedeck/api/plugin/livestate"
 	_ "github.com/pipedeck/pipedeck/api/plugin/planpreview"
 	_ "github.com/pipedeck/pipedeck/api/plugin/pluginservice"
 )
@@ -92,11 +94,16 @@ func maskStrings(message protoreflect.Message, mask func(string) string) {
 	})
 }
 
-// ClearIdentity empties the fields of a plan that differ from run to run: ids and times.
+// ClearIdentity empties the fields of an answer that differ from run to run: ids and times. The ids of resources become
+// numbers: they may differ, too, but not which of them are empty, equal, or the parents of others.
 func ClearIdentity(message protoreflect.Message) {
+	if answer, is := message.Interface().(*livestate.GetLivestateResponse); is {
+		numberResources(answer.GetApplicationLiveState().GetResources())
+	}
+	resource := message.Descriptor().FullName() == (&model.ResourceState{}).ProtoReflect().Descriptor().FullName()
 	message.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
 		switch {
-		case field.Name() == "id" || field.Name() == "created_at" || field.Name() == "updated_at":
+		case field.Name() == "id" && !resource || field.Name() == "created_at" || field.Name() == "updated_at":
 			message.Clear(field)
 		case field.IsList() && field.Message() != nil:
 			for i := range value.List().Len() {
@@ -107,4 +114,24 @@ func ClearIdentity(message protoreflect.Message) {
 		}
 		return true
 	})
+}
+
+// numberResources gives each id of resources the number of the resource that has it first.
+func numberResources(resources []*model.ResourceState) {
+	numbers := map[string]string{"": ""}
+	for i, r := range resources {
+		if _, known := numbers[r.GetId()]; !known {
+			numbers[r.GetId()] = fmt.Sprintf("resource %d", i+1)
+		}
+	}
+	for _, r := range resources {
+		r.Id = numbers[r.GetId()]
+		for i, parent := range r.GetParentIds() {
+			if number, known := numbers[parent]; known {
+				r.ParentIds[i] = number
+			} else {
+				r.ParentIds[i] = "a resource that is not listed"
+			}
+		}
+	}
 }
