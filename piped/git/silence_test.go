@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,6 +19,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/system/porttest"
 )
 
 // stall passes what a server says on, until it has said so much; then it is silent for as long as the client stays.
@@ -318,11 +321,7 @@ func TestAServerThatIsAwayDoesNotMakeEverythingChanged(t *testing.T) {
 	_, err = r.Update(t.Context())
 	require.NoError(t, err)
 	present := r.remote.address.Port
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	_, r.remote.address.Port, err = net.SplitHostPort(listener.Addr().String())
-	require.NoError(t, err)
-	require.NoError(t, listener.Close())
+	r.remote.address.Port = strconv.Itoa(porttest.Free(t))
 	_, err = r.ChangedFiles(t.Context(), first, second)
 	require.Error(t, err)
 	require.NotErrorIs(t, err, ErrNoCommit)
