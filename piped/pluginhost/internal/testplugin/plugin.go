@@ -282,6 +282,9 @@ func (p *plugin) do(ctx context.Context, o options, attempt int32) (*deployment.
 			return nil, err
 		}
 		os.Exit(7)
+	case "unlink-deaf":
+		signal.Ignore(syscall.SIGQUIT)
+		fallthrough
 	case "unlink":
 		if err := p.listener.(*one).conn.Close(); err != nil {
 			return nil, err
