@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// firstPort and endPort are below the ports that Linux and macOS give to connections and to servers that ask for any
-	// port, and below those of Kubernetes' Services: none of these takes a port between its choice and its use.
+	// firstPort and endPort are below the ports that Linux and macOS give to connections and to servers that ask for
+	// any port, and below those of Kubernetes' Services: none of these takes a port between its choice and its use.
 	firstPort, endPort = 20_000, 30_000
 	tries              = 200
 )

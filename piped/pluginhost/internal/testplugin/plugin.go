@@ -205,6 +205,14 @@ func (p *plugin) ExecuteStage(
 	return answer, err
 }
 
+// unlink closes the connection to piped. A deaf process does not write its stacks and end when piped asks for that.
+func (p *plugin) unlink(deaf bool) error {
+	if deaf {
+		signal.Ignore(syscall.SIGQUIT)
+	}
+	return p.listener.(*one).conn.Close()
+}
+
 // noteCause notes the cause of a failed stage, as the SDK does.
 func (p *plugin) noteCause(ctx context.Context, input *deployment.ExecutePluginInput, kind string) error {
 	_, err := p.piped.PutStageMetadata(ctx, &pluginservice.PutStageMetadataRequest{
@@ -282,11 +290,8 @@ func (p *plugin) do(ctx context.Context, o options, attempt int32) (*deployment.
 			return nil, err
 		}
 		os.Exit(7)
-	case "unlink-deaf":
-		signal.Ignore(syscall.SIGQUIT)
-		fallthrough
-	case "unlink":
-		if err := p.listener.(*one).conn.Close(); err != nil {
+	case "unlink", "unlink-deaf":
+		if err := p.unlink(o.Do == "unlink-deaf"); err != nil {
 			return nil, err
 		}
 	case "unwell":
