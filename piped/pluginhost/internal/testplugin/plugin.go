@@ -45,7 +45,8 @@ type options struct {
 	// Do is what the stage does: "" or succeed, fail, exit, skip, block (until cancelled), error,
 	// crash (the process dies), panic (in a goroutine, among many others), linger (dies, and leaves a child
 	// of another session with its output), eat (200 MiB, then block), devour (2 GiB at once), spin (on all cores),
-	// threads (60, then block), unlink (closes its connection), unwell and well (its reported health), crash-once (dies
+	// threads (60, then block), unlink (closes its connection; unlink-deaf also ignores SIGQUIT), unwell and well (its
+	// reported health), crash-once (dies
 	// in the first attempt), touch (File, then block), ignore (touch, then work on whatever happens), await (until File
 	// is there), block-once (touch in the first Times attempts), hold (at the named pipe File, until its other end is
 	// closed), hold-once (in the first attempt), hang-once (its process stops in the first attempt), dir (fails without
