@@ -153,6 +153,17 @@ func TestAStalledTransferBySSHIsGivenUp(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
+func TestAServerThatAnswersNothingAfterTheLoginIsSilent(t *testing.T) {
+	t.Parallel()
+	shell := serveSSHBy(t, muteSSH)
+	options := shell.options(t, "ssh://git@"+shell.address+"/apps")
+	options.Idle = 300 * time.Millisecond
+	r, err := Open(t.Context(), options)
+	require.NoError(t, err)
+	_, err = r.Update(t.Context())
+	require.ErrorIs(t, err, ErrSilent, "%v", err)
+}
+
 func TestTheMirrorStaysUsableWhileAPackComes(t *testing.T) {
 	t.Parallel()
 	u := newUserRepo(t)
