@@ -83,7 +83,7 @@ func stall(t *testing.T, server string, after int64) (address string, silent <-c
 func TestASilentServerIsGivenUp(t *testing.T) {
 	t.Parallel()
 	u := newUserRepo(t)
-	noise := make([]byte, 1<<20)
+	noise := make([]byte, 500_000) // more than the server says
 	_, _ = rand.Read(noise)
 	u.write("noise", string(noise))
 	u.commit("First")
@@ -128,7 +128,7 @@ func TestASilentServerIsGivenUp(t *testing.T) {
 func TestAStalledTransferBySSHIsGivenUp(t *testing.T) {
 	t.Parallel()
 	u := newUserRepo(t)
-	noise := make([]byte, 1<<20)
+	noise := make([]byte, 500_000) // more than the server says
 	_, _ = rand.Read(noise)
 	u.write("noise", string(noise))
 	u.commit("First")
@@ -174,7 +174,7 @@ func TestTheMirrorStaysUsableWhileAPackComes(t *testing.T) {
 	require.NoError(t, err)
 	_, err = r.Update(t.Context())
 	require.NoError(t, err)
-	noise := make([]byte, 1<<20)
+	noise := make([]byte, 500_000) // more than the server says
 	_, _ = rand.Read(noise)
 	u.write("noise", string(noise))
 	second := u.commit("Second")
