@@ -24,6 +24,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/system/gittest"
 	"github.com/pipedeck/pipedeck/system/logtest"
+	"github.com/pipedeck/pipedeck/system/porttest"
 )
 
 // delve is a client of the debugger of a plugin.
@@ -47,14 +48,6 @@ func (d delve) call(method string, argument map[string]any) {
 }
 
 func (d delve) command(name string) { d.call("Command", map[string]any{"name": name}) }
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port
-}
 
 // newGreeter returns the repository of a new plugin greeter, whose application gives its stage so much time.
 func (e *environment) newGreeter(timeout time.Duration) string {
@@ -86,7 +79,7 @@ func TestABreakpointInAPluginFailsNothing(t *testing.T) {
 	e.buildForDebugger(repo) // what it imports is compiled before the environment is waited for
 	// They leave out what debuggers read, which --debug overrides.
 	e.Variables = append(e.Variables, "GOFLAGS=-buildvcs=false -gcflags=all=-dwarf=false '-ldflags=-s -w'")
-	port := freePort(t)
+	port := porttest.Free(t)
 	up := e.start("up", repo, "--cluster", "none", "--plugin", "greeter="+repo, "--debug",
 		"greeter="+strconv.Itoa(port))
 	up.await("the first deployment", deployed("greeter-example", "SUCCESS"))
@@ -159,7 +152,7 @@ func (d delve) letGo() {
 func (e *environment) debugBy(args ...string) delve {
 	t := e.t
 	t.Helper()
-	port := freePort(t)
+	port := porttest.Free(t)
 	command := exec.Command(os.Getenv("PIPEDECK_DLV"), append([]string{args[0], args[1], "--headless",
 		"--accept-multiclient", "--continue", "--listen", fmt.Sprint("127.0.0.1:", port)}, args[2:]...)...)
 	command.Env = append(os.Environ(), e.Variables...)

@@ -51,12 +51,12 @@ func TestAnAuthorSeesEachSaveRunTheStageAndTheDeploymentStays(t *testing.T) {
 	require.Equal(t, history, e.pipedeck("deployments", "-o", "json").Stdout)
 
 	// The environment has the program back, and takes it for the next re-run.
-	connected := 0
+	connected := map[any]bool{} // by what names the process: a slow one may connect twice
 	up.await("piped with the program from before", func(e event) bool {
 		if e.is("component", "name", "piped", "state", "READY") {
-			connected++
+			connected[e["detail"]] = true
 		}
-		return connected == 3
+		return len(connected) == 3
 	})
 	r := e.pipedeck("plugin", "rerun", "greeter", "-o", "json")
 	require.Equal(t, 0, r.Code, r.Stderr)

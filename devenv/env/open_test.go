@@ -16,6 +16,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/cluster/none"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/deckapi"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/system/porttest"
 )
 
 func TestWhereNothingAnswersOpeningSaysWhy(t *testing.T) {
@@ -41,7 +42,7 @@ func TestWhereNothingAnswersOpeningSaysWhy(t *testing.T) {
 	gone := filepath.Join(t.TempDir(), "kubeconfig") // of a server that listens no more
 	require.NoError(t, os.WriteFile(gone, []byte("apiVersion: v1\nkind: Config\ncurrent-context: a\n"+
 		"contexts: [{name: a, context: {cluster: a, user: a}}]\nclusters: "+
-		"[{name: a, cluster: {server: 'https://127.0.0.1:1'}}]\n"+
+		"[{name: a, cluster: {server: 'https://"+porttest.Address(t)+"'}}]\n"+
 		"users: [{name: a, user: {}}]\n"), 0o600))
 	add(e, "down", true, embedded.New(embedded.Config{Kubeconfig: gone, LocalPods: true}))
 	add(e, "starting", false, embedded.New(embedded.Config{Kubeconfig: "kubeconfig"}))

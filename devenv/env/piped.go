@@ -6,9 +6,7 @@ package env
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -20,6 +18,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/process"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/system/clock"
+	"github.com/pipedeck/pipedeck/system/freeport"
 	"github.com/pipedeck/pipedeck/system/processtree"
 	"github.com/pipedeck/pipedeck/system/servicefile"
 )
@@ -282,7 +281,7 @@ func (e *Environment) pipedArguments() ([]string, error) {
 	if e.ForeignPiped {
 		ports, err := freePorts(len(plugins) + 2)
 		if err != nil {
-			return nil, fmt.Errorf("find free ports for piped: %w", err)
+			return nil, fmt.Errorf("ports for piped: %w", err)
 		}
 		pluginPort, adminPort = ports[0], ports[1]
 		config.Ports = ports[2:]
@@ -304,22 +303,14 @@ func (e *Environment) pipedArguments() ([]string, error) {
 	return args, nil
 }
 
-// freePorts asks the system for ports that no one uses now. Another program may take one before
-// piped does; only a foreign piped needs them.
+// freePorts returns ports that no one uses, which only a foreign piped needs.
 func freePorts(n int) (ports []int, err error) {
-	var listeners []net.Listener
-	defer func() {
-		for _, l := range listeners {
-			err = errors.Join(err, l.Close())
-		}
-	}()
 	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		port, err := freeport.Choose()
 		if err != nil {
 			return nil, err
 		}
-		listeners = append(listeners, l)
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+		ports = append(ports, port)
 	}
 	return ports, nil
 }

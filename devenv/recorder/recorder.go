@@ -41,6 +41,9 @@ type Options struct {
 	Snapshot bool
 	// Missing is why the session is not complete even when the recording ends in order; empty when it is.
 	Missing string
+	// Synced is called once the present state is on its way to the file, and again for an environment that is followed
+	// again; nil for no one.
+	Synced func()
 	// Clock is that of the session.
 	Clock clock.Clock
 }
@@ -183,6 +186,9 @@ func (r *recorder) watch(ctx context.Context, readers *errgroup.Group, stages *s
 				continue
 			}
 			synced = true
+			if r.options.Synced != nil {
+				r.options.Synced()
+			}
 			if r.options.Snapshot {
 				return cmp.Or(applications.readOnce(ctx), stages.readOnce(ctx), errComplete)
 			}

@@ -30,7 +30,7 @@ import (
 	"github.com/pipedeck/pipedeck/system/logtest"
 )
 
-const wait = time.Minute
+const wait = 2 * time.Minute
 
 // Binaries that the tests run; bundled plugins by their name.
 var (

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/system/porttest"
 )
 
 // front stands between piped and the control plane, whose state lives in memory and would die with its
@@ -27,9 +29,8 @@ type front struct {
 // newFront puts a front before the control plane of the environment; piped is configured for it.
 func newFront(t *testing.T, e *environment) *front {
 	t.Helper()
-	f := &front{address: "127.0.0.1:0", behind: e.address, conns: map[net.Conn]bool{}}
+	f := &front{address: porttest.Address(t), behind: e.address, conns: map[net.Conn]bool{}}
 	f.back(t)
-	f.address = f.listener.Addr().String()
 	e.reconfigure(t, e.address, f.address)
 	t.Cleanup(func() {
 		f.kill()

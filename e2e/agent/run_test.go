@@ -6,7 +6,6 @@ package agent_test
 import (
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/system/porttest"
 )
 
 func TestPipedDeploysTheHeadAndEveryCommit(t *testing.T) {
@@ -136,10 +136,7 @@ func TestRefusedKeyEndsWithCode1AndTheNextStep(t *testing.T) {
 func TestMissingControlPlaneIsWaitedForAndHealthzSaysSo(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, pipeline("{}"))
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	unused := taken.Addr().String()
-	taken.Close()
+	unused := porttest.Address(t)
 	config, err := os.ReadFile(e.config)
 	require.NoError(t, err)
 	p := e.start(t, "--config-file", e.write(t, "alone.yaml", strings.Replace(string(config), e.address, unused, 1)))

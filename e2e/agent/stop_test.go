@@ -28,7 +28,7 @@ func TestAPluginKnowsWhyItsStageStops(t *testing.T) {
 				require.NoError(t, err)
 			},
 		},
-		"time is up": {options: ", timeout: 1s", says: "the stage timed out after 1s\n"},
+		"time is up": {options: ", timeout: 5s", says: "the stage timed out after 5s\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -19,6 +19,7 @@ import (
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/system/porttest"
 )
 
 // serveAt serves on an address until stop is called or the test ends.
@@ -43,14 +44,6 @@ func serveAt(t *testing.T, address string, register func(*grpc.Server), options 
 	return stop
 }
 
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, listener.Close())
-	return listener.Addr().String()
-}
-
 func optionsAt(address string) Options {
 	return Options{Address: address, ProjectID: "dev", PipedID: "p", Key: []byte("k"), Insecure: true,
 		Clock: &eagerClock{}}
@@ -58,7 +51,7 @@ func optionsAt(address string) Options {
 
 func TestAClientMadeBeforeTheControlPlaneConnectsLater(t *testing.T) {
 	t.Parallel()
-	address := freeAddress(t)
+	address := porttest.Address(t)
 	client := dialTest(t, optionsAt(address))
 	_, err := client.ListApplications(t.Context(), &pipedservice.ListApplicationsRequest{})
 	require.Equal(t, codes.Unavailable, status.Code(err))
@@ -91,7 +84,7 @@ func (h *hanging) ListApplications(ctx context.Context,
 
 func TestACallThatHangsIsTriedAgainAndALargeAnswerTaken(t *testing.T) {
 	t.Parallel()
-	address, server := freeAddress(t), &hanging{}
+	address, server := porttest.Address(t), &hanging{}
 	serveAt(t, address, func(s *grpc.Server) { pipedservice.RegisterPipedServiceServer(s, server) })
 	options := optionsAt(address)
 	options.CallTimeout = 2 * time.Second
@@ -104,7 +97,7 @@ func TestACallThatHangsIsTriedAgainAndALargeAnswerTaken(t *testing.T) {
 
 func TestAControlPlaneThatIsStartedAgainIsWatchedAgain(t *testing.T) {
 	t.Parallel()
-	address, server := freeAddress(t), newFakeServer()
+	address, server := porttest.Address(t), newFakeServer()
 	server.watches = make(chan *watch)
 	register := func(s *grpc.Server) { agentv1.RegisterAgentServiceServer(s, server) }
 	stop := serveAt(t, address, register)

@@ -149,8 +149,11 @@ func (r *remote) sshStream(ctx context.Context, service string) (_ *stream, err 
 	defer func() {
 		if err != nil {
 			release()
-			if ctx.Err() != nil {
+			switch {
+			case ctx.Err() != nil:
 				err = context.Cause(ctx)
+			case conn.silent.Load(): // which the protocol reports as an answer that is none
+				err = &silentError{after: conn.idle}
 			}
 		}
 	}()

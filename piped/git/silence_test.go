@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,6 +19,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/system/porttest"
 )
 
 // stall passes what a server says on, until it has said so much; then it is silent for as long as the client stays.
@@ -80,7 +83,7 @@ func stall(t *testing.T, server string, after int64) (address string, silent <-c
 func TestASilentServerIsGivenUp(t *testing.T) {
 	t.Parallel()
 	u := newUserRepo(t)
-	noise := make([]byte, 1<<20)
+	noise := make([]byte, 500_000) // more than the server says
 	_, _ = rand.Read(noise)
 	u.write("noise", string(noise))
 	u.commit("First")
@@ -125,7 +128,7 @@ func TestASilentServerIsGivenUp(t *testing.T) {
 func TestAStalledTransferBySSHIsGivenUp(t *testing.T) {
 	t.Parallel()
 	u := newUserRepo(t)
-	noise := make([]byte, 1<<20)
+	noise := make([]byte, 500_000) // more than the server says
 	_, _ = rand.Read(noise)
 	u.write("noise", string(noise))
 	u.commit("First")
@@ -150,6 +153,17 @@ func TestAStalledTransferBySSHIsGivenUp(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
+func TestAServerThatAnswersNothingAfterTheLoginIsSilent(t *testing.T) {
+	t.Parallel()
+	shell := serveSSHBy(t, muteSSH)
+	options := shell.options(t, "ssh://git@"+shell.address+"/apps")
+	options.Idle = 300 * time.Millisecond
+	r, err := Open(t.Context(), options)
+	require.NoError(t, err)
+	_, err = r.Update(t.Context())
+	require.ErrorIs(t, err, ErrSilent, "%v", err)
+}
+
 func TestTheMirrorStaysUsableWhileAPackComes(t *testing.T) {
 	t.Parallel()
 	u := newUserRepo(t)
@@ -160,7 +174,7 @@ func TestTheMirrorStaysUsableWhileAPackComes(t *testing.T) {
 	require.NoError(t, err)
 	_, err = r.Update(t.Context())
 	require.NoError(t, err)
-	noise := make([]byte, 1<<20)
+	noise := make([]byte, 500_000) // more than the server says
 	_, _ = rand.Read(noise)
 	u.write("noise", string(noise))
 	second := u.commit("Second")
@@ -318,11 +332,7 @@ func TestAServerThatIsAwayDoesNotMakeEverythingChanged(t *testing.T) {
 	_, err = r.Update(t.Context())
 	require.NoError(t, err)
 	present := r.remote.address.Port
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	_, r.remote.address.Port, err = net.SplitHostPort(listener.Addr().String())
-	require.NoError(t, err)
-	require.NoError(t, listener.Close())
+	r.remote.address.Port = strconv.Itoa(porttest.Free(t))
 	_, err = r.ChangedFiles(t.Context(), first, second)
 	require.Error(t, err)
 	require.NotErrorIs(t, err, ErrNoCommit)

@@ -55,6 +55,24 @@ func lockedKey(t *testing.T) []byte {
 
 func serveSSH(t *testing.T) *sshServer {
 	t.Helper()
+	return serveSSHBy(t, handleSSH)
+}
+
+// muteSSH lets users in and answers nothing after that.
+func muteSSH(conn net.Conn, settings *ssh.ServerConfig) {
+	defer conn.Close()
+	_, channels, requests, err := ssh.NewServerConn(conn, settings)
+	if err != nil {
+		return
+	}
+	go ssh.DiscardRequests(requests) // ends with the connection
+	for range channels {
+		continue // neither accepted nor refused
+	}
+}
+
+func serveSSHBy(t *testing.T, handle func(net.Conn, *ssh.ServerConfig)) *sshServer {
+	t.Helper()
 	host, _ := newKey(t)
 	user, private := newKey(t)
 	settings := &ssh.ServerConfig{PublicKeyCallback: func(c ssh.ConnMetadata, key ssh.PublicKey) (
@@ -75,7 +93,7 @@ func serveSSH(t *testing.T) *sshServer {
 			if err != nil {
 				return
 			}
-			conns.Go(func() { handleSSH(conn, settings) })
+			conns.Go(func() { handle(conn, settings) })
 		}
 	})
 	t.Cleanup(func() { listener.Close(); conns.Wait() })

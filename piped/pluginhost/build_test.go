@@ -22,9 +22,17 @@ import (
 
 // executeNoted executes a stage and returns what the host has noted of it.
 func executeNoted(ctx context.Context, p *pluginhost.Plugin) (note string, err error) {
+	return executeNoting(ctx, p, func() {})
+}
+
+// executeNoting calls noted with each line of the note, when it comes.
+func executeNoting(ctx context.Context, p *pluginhost.Plugin, noted func()) (note string, err error) {
 	_, err = p.Deployment().ExecuteStage(ctx, &deployment.ExecuteStageRequest{Input: &deployment.ExecutePluginInput{
 		Deployment: &model.Deployment{}, Stage: &model.PipelineStage{},
-	}}, pluginhost.Noted(func(text string) { note += text + "\n" }))
+	}}, pluginhost.Noted(func(text string) {
+		note += text + "\n"
+		noted()
+	}))
 	return note, err
 }
 
@@ -45,12 +53,13 @@ func TestACallDuringABuildGoesToTheProgramThatIsBuilt(t *testing.T) {
 		note string
 		err  error
 	}
-	answered := make(chan result, 2)
+	answered, begun := make(chan result, 2), make(chan struct{}, 2)
 	call := func() {
-		note, err := executeNoted(t.Context(), p)
+		note, err := executeNoting(t.Context(), p, func() { begun <- struct{}{} })
 		answered <- result{note, err}
 	}
 	go call()
+	<-begun
 	impatient, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	_, err = executeNoted(impatient, p)

@@ -87,10 +87,10 @@ func (p *process) awaitExit(ctx context.Context) *ExitError {
 	case <-p.ending.exited:
 		return p.ending.exit
 	case <-p.clock.After(exitNotice):
-		if !p.ending.gone.Load() {
+		if !p.ending.gone.Load() && p.ending.reason.Load() == nil {
 			return nil
 		}
-		select { // what the process has left is being ended, and what it has written is being reported
+		select { // it is being ended, or what it has left, and what it has written is being reported
 		case <-p.ending.exited:
 			return p.ending.exit
 		case <-ctx.Done():

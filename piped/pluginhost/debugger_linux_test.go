@@ -20,9 +20,13 @@ import (
 	"github.com/pipedeck/pipedeck/piped/pluginhost/plugintest"
 )
 
+// hangTimeout is long enough for the answer of a plugin on a busy machine. A process that does not answer twice would
+// be ended.
+const hangTimeout = 2 * time.Second
+
 // health is short enough for several checks while the test looks on.
 func health(o *pluginhost.Options) {
-	o.HealthInterval, o.HangTimeout = 20*time.Millisecond, 100*time.Millisecond
+	o.HealthInterval, o.HangTimeout = 20*time.Millisecond, hangTimeout
 }
 
 func held(p *agentv1.Plugin) bool { return strings.HasPrefix(p.GetDetail(), "held by a debugger (") }
@@ -42,7 +46,7 @@ func TestAProcessThatADebuggerHoldsIsShownSoAndNotEnded(t *testing.T) {
 		answered <- err
 	}()
 	await(t, host, held)
-	require.Eventually(t, func() bool { return p.HeldTime() > time.Second }, wait, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return p.HeldTime() > 3*hangTimeout }, wait, 10*time.Millisecond)
 	release()
 	require.NoError(t, <-answered)
 	shown := await(t, host, func(p *agentv1.Plugin) bool { return p.GetDetail() == "" })
@@ -93,7 +97,7 @@ func TestADebuggerOfAChildProcessCounts(t *testing.T) {
 	require.NoError(t, err)
 
 	release := plugintest.Debug(t, testPlugin, child)
-	require.Eventually(t, func() bool { return host.HeldTime() > time.Second }, wait, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return host.HeldTime() > 3*hangTimeout }, wait, 10*time.Millisecond)
 	release()
 	shown := await(t, host, func(p *agentv1.Plugin) bool { return !held(p) })
 	require.Equal(t, shell, shown.GetPid())

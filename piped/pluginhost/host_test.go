@@ -404,11 +404,3 @@ func TestOutputGoesToAFilePerPlugin(t *testing.T) {
 		return err == nil && strings.Contains(string(data), "hello from p")
 	}, wait, time.Millisecond)
 }
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port
-}

@@ -9,27 +9,28 @@ import (
 	"net"
 	"strconv"
 	"time"
+
+	"github.com/pipedeck/pipedeck/system/freeport"
 )
 
 // choosePort returns the configured port after making sure that no one listens there, or a free one when
 // the configuration says 0. PipeCD v1 does not look, and then talks to whoever is there.
 func choosePort(plugin string, configured int) (int, error) {
+	if configured == 0 {
+		return freeport.Choose()
+	}
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(configured))
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return 0, busyPortError(plugin, configured)
 	}
-	port := listener.Addr().(*net.TCPAddr).Port
 	listener.Close()
-	if configured == 0 {
-		return port, nil
-	}
 	// Some systems let two sockets share a port when one listens on all interfaces.
 	if conn, err := net.DialTimeout("tcp", address, time.Second); err == nil {
 		conn.Close()
 		return 0, busyPortError(plugin, configured)
 	}
-	return port, nil
+	return configured, nil
 }
 
 func busyPortError(plugin string, port int) error {

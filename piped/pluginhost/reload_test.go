@@ -17,6 +17,7 @@ import (
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
+	"github.com/pipedeck/pipedeck/system/porttest"
 )
 
 // replaceable is a plugin whose binary the test can change.
@@ -42,7 +43,7 @@ func TestAChangedBinaryTakesOverAndRunningStagesFinishOnTheOldOne(t *testing.T) 
 		t.Run(fmt.Sprintf("linked %v", linked), func(t *testing.T) {
 			t.Parallel()
 			e, replace := replaceable(t, settings{"stages": []string{"A"}})
-			e.Port = freePort(t)
+			e.Port = porttest.Free(t)
 			host := start(t, func(o *pluginhost.Options) {
 				if linked {
 					server, _, _ := service(t)

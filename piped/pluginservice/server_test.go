@@ -586,7 +586,7 @@ func TestAPipedThatLeavesTriesEachSaveOnce(t *testing.T) {
 		s.upstream.mu.Lock()
 		defer s.upstream.mu.Unlock()
 		return s.upstream.tried > 1
-	}, 10*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 	s.server.Leave()
 	require.Equal(t, codes.Canceled, status.Code(<-waiting))
 	require.Equal(t, codes.Canceled, status.Code(put("two")))

@@ -36,8 +36,8 @@ func TestAStageThatDoesNotStopEndsBeforeTheRollback(t *testing.T) {
 			[]string{"with: {do: ignore, file: %q}"}, true, "Cancelled by carol while executing stage A",
 		},
 		"when its time ran out": {
-			[]string{"timeout: 300ms, with: {do: ignore, file: %q}"}, false,
-			"Stage A failed: the stage timed out after 300ms",
+			[]string{"timeout: 3s, with: {do: ignore, file: %q}"}, false,
+			"Stage A failed: the stage timed out after 3s",
 		},
 		"when one that runs at the same time fails": {
 			[]string{"needs: [], with: {do: ignore, file: %q}", "needs: [], with: {do: await, file: %q, then: error}"},

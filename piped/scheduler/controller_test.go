@@ -328,8 +328,8 @@ func TestTimeoutsAreFailures(t *testing.T) {
 			pipeline("timeout: 300ms, with: {do: block}"), "Stage A failed: the stage timed out after 300ms",
 		},
 		"deployment": {
-			pipeline("with: {do: block}") + "  timeout: 300ms\n",
-			"The deployment timed out after 300ms while executing stage A",
+			pipeline("with: {do: block}") + "  timeout: 3s\n",
+			"The deployment timed out after 3s while executing stage A",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -470,7 +470,7 @@ func TestTheControllerIsIdleOnceItsLastDeploymentHasEnded(t *testing.T) {
 func TestCommandsOfAStageAreHandledAfterIt(t *testing.T) {
 	t.Parallel()
 	marker := filepath.Join(t.TempDir(), "marker")
-	a := startAgent(t, pipeline(fmt.Sprintf("timeout: 1s, with: {do: touch, file: %q}", marker)))
+	a := startAgent(t, pipeline(fmt.Sprintf("timeout: 3s, with: {do: touch, file: %q}", marker)))
 	a.Submit(newDeployment("d", "app"))
 	require.Eventually(t, func() bool { _, err := os.Stat(marker); return err == nil }, time.Minute, time.Millisecond)
 	stage := a.controlPlane.plan("d").GetStages()[0].GetId()

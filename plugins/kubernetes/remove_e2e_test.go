@@ -9,7 +9,6 @@ import (
 	"context"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -86,15 +85,19 @@ func TestARemovalThatWasInterruptedGoesOn(t *testing.T) {
 		require.NoError(t, err)
 	}
 	finalizers("example.com/hold")
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	onceHeld := func(then func()) {
+		id := fmt.Sprintf("stage-%d", a.stages+1)
+		go func() {
+			a.h.Piped.WaitLog(t, id, "held: Terminating, held by finalizers example.com/hold")
+			then()
+		}()
+	}
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	onceHeld(cancel)
 	a.runIn(ctx, "K8S_REMOVE", "", last, nil)
 	a.absent(configMaps, "web")
-	id := fmt.Sprintf("stage-%d", a.stages+1)
-	go func() {
-		a.h.Piped.WaitLog(t, id, "held: Terminating, held by finalizers example.com/hold")
-		finalizers()
-	}()
+	onceHeld(func() { finalizers() })
 	log := a.succeeds("K8S_REMOVE", "", last, nil)
 	a.absent(configMaps, "held")
 	require.Contains(t, log, "Removed the application: 1 resource deleted")

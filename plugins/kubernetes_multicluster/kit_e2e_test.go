@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"net"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -29,6 +28,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/goldentest"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
+	"github.com/pipedeck/pipedeck/system/porttest"
 )
 
 var (
@@ -120,10 +120,7 @@ func (f *fleet) kubeconfig(admin string, target fleetTarget) string {
 // unusedAddress is an address where no one listens.
 func (f *fleet) unusedAddress() string {
 	f.t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(f.t, err)
-	defer listener.Close()
-	return "https://" + listener.Addr().String()
+	return "https://" + porttest.Address(f.t)
 }
 
 // leaves makes the cluster of a target one that cannot be reached.

@@ -27,8 +27,16 @@ const stageID = "script_run"
 
 func start(t *testing.T) *wiretest.Harness {
 	t.Helper()
-	return wiretest.Start(t, sdk.ForStages(&plugin{stopGrace: 300 * time.Millisecond}),
-		wiretest.Options{Name: "scriptrun"})
+	return startWith(t, stopGrace)
+}
+
+// brief is for scripts that do not end, or leave something that holds their output.
+const brief = 300 * time.Millisecond
+
+// startWith starts the plugin with the time that scripts have to end, and their output to come after them.
+func startWith(t *testing.T, grace time.Duration) *wiretest.Harness {
+	t.Helper()
+	return wiretest.Start(t, sdk.ForStages(&plugin{stopGrace: grace}), wiretest.Options{Name: "scriptrun"})
 }
 
 // with returns a stage's options as JSON.
@@ -136,7 +144,11 @@ func TestCancellingEndsTheWholeScript(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := start(t)
+			grace := brief
+			if strings.Contains(run, "cleaned") {
+				grace = time.Minute
+			}
+			h := startWith(t, grace)
 			ctx, cancel := context.WithCancel(t.Context())
 			ended := h.Go(ctx, t, stageScriptRun, with(t, options{Run: run}))
 			var pid int
@@ -190,7 +202,7 @@ func gone(pid int) bool {
 
 func TestAProcessLeftBehindDoesNotHoldUpTheStage(t *testing.T) {
 	t.Parallel()
-	h := start(t)
+	h := startWith(t, brief)
 	require.Equal(t, model.StageStatus_STAGE_SUCCESS,
 		h.Execute(t, stageScriptRun, with(t, options{Run: `sleep 600 & echo pid $!`})))
 	require.Contains(t, h.Piped.Log(stageID), "left processes behind")

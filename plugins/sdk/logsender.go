@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -43,6 +44,8 @@ type logSender struct {
 	ctx    context.Context
 	giveUp context.CancelFunc
 	done   chan struct{}
+	// taken is called when piped has taken something; nil while nothing limits the sender.
+	taken atomic.Pointer[func()]
 
 	// Only the sending goroutine uses the rest.
 	nextIndex int64
@@ -91,13 +94,16 @@ func startLogSender(options logOptions) *logSender {
 	return s
 }
 
-// limit bounds how long the sender may go on from now.
+// limit bounds how long the sender may go on from now while piped takes nothing. The queue is bounded, so that it ends
+// as well when piped takes it slowly, such as on a busy machine.
 func (s *logSender) limit(d time.Duration) (stop func()) {
 	timer := time.AfterFunc(d, s.giveUp)
+	again := func() { timer.Reset(d) }
+	s.taken.Store(&again)
 	return func() { timer.Stop() }
 }
 
-// close sends what is left together with the mark of completion, at most for giveUpAfter.
+// close sends what is left together with the mark of completion, as long as piped takes some of it within giveUpAfter.
 func (s *logSender) close() {
 	defer s.giveUp()
 	defer s.limit(giveUpAfter)()
@@ -192,6 +198,9 @@ func (s *logSender) send(call func(context.Context) error) error {
 		err := call(ctx)
 		cancel()
 		if err == nil || refused(err) {
+			if taken := s.taken.Load(); taken != nil {
+				(*taken)()
+			}
 			s.records.reported(s.through)
 			return err
 		}

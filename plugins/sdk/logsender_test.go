@@ -6,9 +6,11 @@ package sdk
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"google.golang.org/grpc"
@@ -139,6 +141,40 @@ func TestASenderThatGaveUpHoldsNoWriter(t *testing.T) {
 	<-written
 	s.close()
 	require.Positive(t, s.queue.losses())
+}
+
+// slowPiped takes its time for each call.
+type slowPiped struct {
+	pluginservice.PluginServiceClient
+	time  time.Duration
+	calls int
+}
+
+func (p *slowPiped) ReportStageLogs(ctx context.Context, _ *pluginservice.ReportStageLogsRequest,
+	_ ...grpc.CallOption) (*pluginservice.ReportStageLogsResponse, error) {
+	pause(ctx, p.time)
+	p.calls++
+	return &pluginservice.ReportStageLogsResponse{}, ctx.Err()
+}
+
+func (p *slowPiped) ReportStageLogsFromLastCheckpoint(ctx context.Context,
+	_ *pluginservice.ReportStageLogsFromLastCheckpointRequest, _ ...grpc.CallOption,
+) (*pluginservice.ReportStageLogsFromLastCheckpointResponse, error) {
+	pause(ctx, p.time)
+	p.calls++
+	return &pluginservice.ReportStageLogsFromLastCheckpointResponse{}, ctx.Err()
+}
+
+func TestTheEndOfALogIsWaitedForAsLongAsPipedTakesSome(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		piped := &slowPiped{time: giveUpAfter * 2 / 3}
+		s := startTestSender(piped)
+		newStageLog(s.queue).Info(strings.Repeat("x", 4*maxBatchBytes))
+		s.close()
+		require.Zero(t, s.queue.losses())
+		require.Greater(t, piped.calls, 3, "together they take longer than one may")
+	})
 }
 
 // busyPiped refuses the first calls for a passing reason, and notes the methods of the others.

@@ -104,10 +104,9 @@ func startProcess(t *testing.T, kind string, settings map[string]any) *process {
 
 func freePort(t *testing.T) int {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := standin.FreePort(t.Context())
 	require.NoError(t, err)
-	defer func() { require.NoError(t, listener.Close()) }()
-	return listener.Addr().(*net.TCPAddr).Port
+	return port
 }
 
 // ready returns when the plugin answers.

@@ -57,7 +57,7 @@ func TestWhatDestroysWaitsForAnApproval(t *testing.T) {
 	waiting := func(value string) func() bool {
 		return func() bool { return w.Piped.StageMetadata(id)[sdk.WaitingMetadataKey] == value }
 	}
-	require.Eventually(t, waiting(sdk.WaitingYes), 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, waiting(sdk.WaitingYes), time.Minute, 10*time.Millisecond)
 	require.Equal(t, "destroys terraform_data.web", w.Piped.StageMetadata(id)[sdk.ApprovalSubjectMetadataKey])
 	for _, stage := range []string{plan, apply} {
 		var shown plannedChanges

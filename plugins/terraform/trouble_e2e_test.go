@@ -105,11 +105,11 @@ func TestACancelledApplyLeavesNoLockAndGoesOnLater(t *testing.T) {
 		_, err := w.Run(ctx, sdktest.Execution{Stage: apply, Options: "{}", Change: copied(t, change)})
 		ended <- err
 	}()
-	require.Eventually(t, func() bool { return w.counted() == 1 }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return w.counted() == 1 }, time.Minute, 10*time.Millisecond)
 	cancel()
 	require.Error(t, <-ended)
 	require.Eventually(t, func() bool { return strings.Contains(w.log(apply), "Interrupting the program") },
-		10*time.Second, 10*time.Millisecond)
+		time.Minute, 10*time.Millisecond)
 	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "go"), nil, 0o600))
 
 	again := func(e *sdktest.Execution) { e.Attempt = 1 }
@@ -132,7 +132,7 @@ func TestOneThatHoldsTheLockIsNamed(t *testing.T) {
 		defer close(done)
 		_, _ = w.Run(ctx, sdktest.Execution{Stage: apply, Change: copied(t, sdktest.Change{Target: c})})
 	}()
-	require.Eventually(t, func() bool { return w.counted() == 1 }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return w.counted() == 1 }, time.Minute, 10*time.Millisecond)
 	outcome := w.run(plan, "{}", sdktest.Change{Target: c})
 	require.Equal(t, failed, outcome.Status)
 	require.Regexp(t, `plan: the state is locked by \S+@\S+ since .* for OperationTypeApply`, outcome.Reason)
@@ -192,7 +192,7 @@ func TestAStageThatWaitsForTheLockNamesItsOwnerAndGoesOn(t *testing.T) {
 		ended := make(chan sdktest.Outcome, 1)
 		go func() { ended <- w.run(stage, "{}", change) }()
 		require.Eventually(t, func() bool { return strings.Contains(w.log(stage), "Waiting for the lock") },
-			20*time.Second, 10*time.Millisecond, stage)
+			time.Minute, 10*time.Millisecond, stage)
 		require.Regexp(t, `at most 5m0s \(lockTimeout\): locked by \S+@\S+ since .* for OperationTypeApply \(lock `,
 			w.log(stage))
 		require.Empty(t, ended)

@@ -264,19 +264,26 @@ func (s *exportSource) film(ctx context.Context, name string, f *filmFlags) (*se
 	if f.cast == "" || !s.running {
 		err = s.snapshot(ctx, file, name)
 	} else {
-		if f.length > 0 {
-			// Without a deadline: the environment would hear of it, and end the recording with an error.
-			var stop context.CancelFunc
-			ctx, stop = context.WithCancel(ctx)
-			defer time.AfterFunc(f.length, stop).Stop()
-			defer stop()
-		}
-		err = file.record(ctx, s.deck, name)
+		err = s.recordFor(ctx, file, name, f.length)
 	}
 	if _, closeErr := file.close(); errors.Join(err, closeErr) != nil {
 		return nil, errors.Join(err, closeErr)
 	}
 	return openSession(path)
+}
+
+// recordFor records what happens until ctx ends or for as long as length says from the moment when the state of the
+// environment is there, which takes its time on a busy machine; 0 for no limit.
+func (s *exportSource) recordFor(ctx context.Context, file *sessionFile, name string, length time.Duration) error {
+	if length <= 0 {
+		return file.record(ctx, s.deck, name, nil)
+	}
+	// Without a deadline: the environment would hear of it, and end the recording with an error.
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	timer := time.AfterFunc(exportTimeout, stop)
+	defer timer.Stop()
+	return file.record(ctx, s.deck, name, func() { timer.Reset(length) })
 }
 
 // count fills in how much a session has.

@@ -98,8 +98,9 @@ func TestARunningEnvironmentBecomesAPictureAndARecordingOfTheTerminal(t *testing
 	}
 	server.Resources(decktest.Application().GetId(), &deckv1.WatchResourcesResponse{Complete: true})
 	stateDir, dir := clitest.Running(t, server.Address()), t.TempDir()
+	// The state of the environment is in the shortest recording, although it takes longer to come.
 	for _, args := range [][]string{{"--svg", filepath.Join(dir, "a.svg")},
-		{"--cast", filepath.Join(dir, "a.cast"), "--for", "300ms"}} {
+		{"--cast", filepath.Join(dir, "a.cast"), "--for", "1ms"}} {
 		code, _, stderr := clitest.Run(t.Context(), Commands, stateDir, append([]string{"export"}, args...)...)
 		require.Zero(t, code, stderr)
 		written, err := os.ReadFile(args[1])

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/containers"
 )
 
 // pods are programs that greet whoever connects with their name and wait for the client to end.
@@ -62,11 +64,10 @@ func (p *pods) startWith(ip string, serve func(net.Conn)) Address {
 // refuse makes an address that refuses connections.
 func (p *pods) refuse(ip string) Address {
 	p.t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := containers.NewPorts().Take() // which the system gives to no one else
 	require.NoError(p.t, err)
 	address := Address{IP: ip, Port: 8080}
-	p.ports[address] = listener.Addr().String()
-	require.NoError(p.t, listener.Close())
+	p.ports[address] = fmt.Sprintf("127.0.0.1:%d", port)
 	return address
 }
 

@@ -23,7 +23,7 @@ func (w *world) reached(version string, n int64) {
 		}
 		return count.(*atomic.Int64).Load()
 	}
-	require.Eventually(w.t, func() bool { return count() >= n }, 10*time.Second, time.Millisecond)
+	require.Eventually(w.t, func() bool { return count() >= n }, time.Minute, time.Millisecond)
 	w.router.copies.Close() // waits for those under way
 	require.Equal(w.t, n, count(), version)
 }

@@ -29,6 +29,7 @@ import (
 	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
 
+	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/containers"
 	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/kubelet"
 	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/relay"
 )
@@ -320,10 +321,9 @@ func TestNodePortsAndLoadBalancersAnswerToo(t *testing.T) {
 
 func freePort(t *testing.T) int {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := containers.NewPorts().Take() // which the system gives to no one else
 	require.NoError(t, err)
-	require.NoError(t, listener.Close())
-	return portOf(listener.Addr().String())
+	return port
 }
 
 func TestPortsAreBounded(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // Gate is a named pipe. Who opens it for reading is held until the test opens the gate.
 type Gate struct {

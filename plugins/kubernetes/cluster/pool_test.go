@@ -22,6 +22,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/system/porttest"
 )
 
 type lines struct {
@@ -140,11 +141,7 @@ func TestThePoolIsBounded(t *testing.T) {
 
 func TestAConnectWaitsForTheKubeconfigAndTheAPI(t *testing.T) {
 	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	address := listener.Addr().String()
-	require.NoError(t, listener.Close())
-
+	address := porttest.Address(t)
 	path := filepath.Join(t.TempDir(), "later", "kubeconfig")
 	pool, log := cluster.NewPool(), &lines{}
 	defer pool.Close()
@@ -154,7 +151,7 @@ func TestAConnectWaitsForTheKubeconfigAndTheAPI(t *testing.T) {
 	writeKubeconfig(t, path, kubeconfig("http://"+address))
 	log.waitFor(t, "waiting for the Kubernetes API at http://"+address)
 
-	listener, err = net.Listen("tcp", address)
+	listener, err := net.Listen("tcp", address)
 	require.NoError(t, err)
 	server := &http.Server{Handler: http.NotFoundHandler()}
 	go func() { _ = server.Serve(listener) }()

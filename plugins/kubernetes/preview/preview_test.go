@@ -4,7 +4,6 @@
 package preview
 
 import (
-	"net"
 	"os"
 	"path/filepath"
 	"testing"
@@ -17,6 +16,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/imagebuilder"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
+	"github.com/pipedeck/pipedeck/system/porttest"
 )
 
 // source writes a commit with one ConfigMap.
@@ -34,14 +34,9 @@ func source(t *testing.T, commit, value, configuration string) *stage.Source {
 // unreachable is a previewer, and a deploy target whose cluster no one answers for.
 func unreachable(t *testing.T, name string) (*Previewer, stage.Target) {
 	t.Helper()
-	// A port that no one listens on.
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	address := listener.Addr().String()
-	require.NoError(t, listener.Close())
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	require.NoError(t, os.WriteFile(kubeconfig, []byte("apiVersion: v1\nkind: Config\n"+
-		"current-context: c\nclusters: [{name: c, cluster: {server: \"https://"+address+
+		"current-context: c\nclusters: [{name: c, cluster: {server: \"https://"+porttest.Address(t)+
 		"\"}}]\ncontexts: [{name: c, context: {cluster: c, user: u}}]\nusers: [{name: u, user: {token: t}}]\n"), 0o600))
 	pool := cluster.NewPool()
 	t.Cleanup(pool.Close)

@@ -18,7 +18,7 @@ import (
 const DeploymentID = standin.DeploymentID
 
 // waitLimit bounds Piped.Wait; a test that needs it has failed.
-const waitLimit = 20 * time.Second
+const waitLimit = time.Minute
 
 // StageID is the id that Harness.Request gives a stage.
 func StageID(stage string) string { return standin.StageID(stage) }

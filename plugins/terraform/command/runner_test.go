@@ -97,7 +97,7 @@ for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.1; done; touch ended; exit 1`)
 		c.Changes = changes
 		done := make(chan error, 1)
 		go func() { _, err := r.Run(ctx, c); done <- err }()
-		require.Eventually(t, func() bool { _, err := os.Stat(begun); return err == nil }, 20*time.Second,
+		require.Eventually(t, func() bool { _, err := os.Stat(begun); return err == nil }, time.Minute,
 			5*time.Millisecond)
 		reason := errors.New("the user wants it")
 		cancel(reason)
@@ -118,11 +118,11 @@ func TestACommandThatIsLeftAloneIsNotInterrupted(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { _, err := r.Run(ctx, c); done <- err }()
 	there := func(path string) func() bool { return func() bool { _, err := os.Stat(path); return err == nil } }
-	require.Eventually(t, there(begun), 20*time.Second, 5*time.Millisecond)
+	require.Eventually(t, there(begun), time.Minute, 5*time.Millisecond)
 	cancel(gone)
 	require.ErrorIs(t, <-done, gone)
 	require.NoError(t, os.WriteFile(filepath.Join(r.Dir, "go"), nil, 0o600))
-	require.Eventually(t, there(ended), 20*time.Second, 5*time.Millisecond)
+	require.Eventually(t, there(ended), time.Minute, 5*time.Millisecond)
 }
 
 func TestNothingIsStartedOnceTheContextHasEnded(t *testing.T) {
@@ -150,7 +150,7 @@ echo Interrupt received.; echo; printf '%s\n' "$SAID"; exit 1`)
 		done := make(chan error, 1)
 		go func() { _, err := r.Run(ctx, c); done <- err }()
 		begun := func() bool { _, err := os.Stat(filepath.Join(r.Dir, "begun")); return err == nil }
-		require.Eventually(t, begun, 20*time.Second, 5*time.Millisecond)
+		require.Eventually(t, begun, time.Minute, 5*time.Millisecond)
 		reason := errors.New("the user wants it")
 		cancel(reason)
 		err := <-done

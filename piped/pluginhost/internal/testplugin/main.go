@@ -31,7 +31,8 @@ type settings struct {
 	// Stages it owns; rollback stages too.
 	Stages []string `json:"stages"`
 	// Start is how it starts: "" well, "exit" at once with code 3, "hang" without listening, "late" by
-	// Delay, "once" well only while the file Marker is missing, which it makes.
+	// Delay, "held" once the named pipe Marker has been written to, "once" well only while the file Marker is missing,
+	// which it makes.
 	Start  string `json:"start"`
 	Delay  string `json:"delay"`
 	Marker string `json:"marker"`
@@ -147,6 +148,10 @@ func start(s settings) {
 			log.Fatal(err)
 		}
 		<-time.After(delay)
+	case "held":
+		if _, err := os.ReadFile(s.Marker); err != nil {
+			log.Fatal(err)
+		}
 	case "once":
 		if _, err := os.Stat(s.Marker); err == nil {
 			fmt.Fprintln(os.Stderr, "started before")

@@ -45,7 +45,8 @@ type options struct {
 	// Do is what the stage does: "" or succeed, fail, exit, skip, block (until cancelled), error,
 	// crash (the process dies), panic (in a goroutine, among many others), linger (dies, and leaves a child
 	// of another session with its output), eat (200 MiB, then block), devour (2 GiB at once), spin (on all cores),
-	// threads (60, then block), unlink (closes its connection), unwell and well (its reported health), crash-once (dies
+	// threads (60, then block), unlink (closes its connection; unlink-deaf also ignores SIGQUIT), unwell and well (its
+	// reported health), crash-once (dies
 	// in the first attempt), touch (File, then block), ignore (touch, then work on whatever happens), await (until File
 	// is there), block-once (touch in the first Times attempts), hold (at the named pipe File, until its other end is
 	// closed), hold-once (in the first attempt), hang-once (its process stops in the first attempt), dir (fails without
@@ -205,6 +206,14 @@ func (p *plugin) ExecuteStage(
 	return answer, err
 }
 
+// unlink closes the connection to piped. A deaf process does not write its stacks and end when piped asks for that.
+func (p *plugin) unlink(deaf bool) error {
+	if deaf {
+		signal.Ignore(syscall.SIGQUIT)
+	}
+	return p.listener.(*one).conn.Close()
+}
+
 // noteCause notes the cause of a failed stage, as the SDK does.
 func (p *plugin) noteCause(ctx context.Context, input *deployment.ExecutePluginInput, kind string) error {
 	_, err := p.piped.PutStageMetadata(ctx, &pluginservice.PutStageMetadataRequest{
@@ -282,8 +291,8 @@ func (p *plugin) do(ctx context.Context, o options, attempt int32) (*deployment.
 			return nil, err
 		}
 		os.Exit(7)
-	case "unlink":
-		if err := p.listener.(*one).conn.Close(); err != nil {
+	case "unlink", "unlink-deaf":
+		if err := p.unlink(o.Do == "unlink-deaf"); err != nil {
 			return nil, err
 		}
 	case "unwell":
