@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/system/filelock"
 	"github.com/pipedeck/pipedeck/system/owned"
 )
 
@@ -151,5 +152,5 @@ func flock(path string) (unlock func(), err error) {
 		}
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
-	return func() { file.Close() }, nil
+	return func() { _ = filelock.Release(file) }, nil
 }

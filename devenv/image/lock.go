@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pipedeck/pipedeck/system/clock"
+	"github.com/pipedeck/pipedeck/system/filelock"
 )
 
 // lockPoll is how often it is looked whether another process has built.
@@ -29,7 +30,7 @@ func lock(ctx context.Context, dir string, progress func(string)) (unlock func()
 		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		switch {
 		case err == nil:
-			return func() { file.Close() }, nil
+			return func() { _ = filelock.Release(file) }, nil
 		case err != unix.EWOULDBLOCK && err != unix.EINTR:
 			file.Close()
 			return nil, fmt.Errorf("lock the cache of images: %w", err)

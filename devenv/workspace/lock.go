@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pipedeck/pipedeck/system/filelock"
 	"github.com/pipedeck/pipedeck/system/owned"
 )
 
@@ -83,5 +84,5 @@ func (l *Lock) Release() error {
 	if l == nil {
 		return nil
 	}
-	return l.file.Close()
+	return filelock.Release(l.file)
 }

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pipedeck/pipedeck/system/filelock"
 	"github.com/pipedeck/pipedeck/system/owned"
 )
 
@@ -59,7 +60,7 @@ func Prepare(w *Workspace, what string) (done func()) {
 	}
 	return func() {
 		_ = os.Remove(path) // one that stays is not locked any more, so that no one reads it
-		file.Close()
+		_ = filelock.Release(file)
 	}
 }
 
@@ -71,6 +72,7 @@ func Preparing(w *Workspace) *Preparation {
 	}
 	defer file.Close()
 	if err := unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB); !errors.Is(err, unix.EWOULDBLOCK) {
+		_ = unix.Flock(int(file.Fd()), unix.LOCK_UN)
 		return nil // its process has ended
 	}
 	data, err := owned.ReadFile(preparationFile(w), maxPreparation)

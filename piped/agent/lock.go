@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/pipedeck/pipedeck/system/filelock"
 	"github.com/pipedeck/pipedeck/system/owned"
 )
 
@@ -29,5 +30,5 @@ func lock(dir string) (unlock func(), err error) {
 		file.Close()
 		return nil, err
 	}
-	return func() { file.Close() }, nil
+	return func() { _ = filelock.Release(file) }, nil
 }

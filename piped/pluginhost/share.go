@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pipedeck/pipedeck/system/filelock"
 )
 
 // share gives a file that has the wanted content the wanted name, too, and reports whether it could. Such files are the
@@ -54,7 +56,7 @@ func lockDirectory(dir string) (unlock func(), err error) {
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	return func() { _ = file.Close() }, nil
+	return func() { _ = filelock.Release(file) }, nil
 }
 
 var errReplaced = errors.New("the file was replaced")

@@ -20,6 +20,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/gobuild"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/system/clock"
+	"github.com/pipedeck/pipedeck/system/filelock"
 )
 
 // lockPoll is how often it is looked whether another process has compiled.
@@ -90,13 +91,13 @@ func lock(ctx context.Context, dir string, progress cluster.Progress) (unlock fu
 		return nil, err
 	}
 	if unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
-		return func() { file.Close() }, nil
+		return func() { _ = filelock.Release(file) }, nil
 	}
 	progress("another pipedeck is compiling it", 0, 0)
 	// A lock cannot be waited for together with a cancellation, hence the pauses.
 	for clock.Sleep(ctx, lockPoll) {
 		if unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
-			return func() { file.Close() }, nil
+			return func() { _ = filelock.Release(file) }, nil
 		}
 	}
 	file.Close()

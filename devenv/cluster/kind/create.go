@@ -20,6 +20,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/cluster/kind/record"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/system/filelock"
 )
 
 const (
@@ -40,7 +41,7 @@ func (p *Provider) create(
 	if err != nil {
 		return err
 	}
-	defer lock.Close()
+	defer func() { _ = filelock.Release(lock) }()
 	before, err := engine.networkID(ctx)
 	if err != nil {
 		return err
@@ -54,7 +55,7 @@ func (p *Provider) create(
 	}
 	err = p.createRecorded(ctx, engine, made, wanted, progress, ready)
 	// The removal below may concern the network, too.
-	lock.Close()
+	_ = filelock.Release(lock)
 	if err != nil {
 		return p.undo(ctx, err)
 	}

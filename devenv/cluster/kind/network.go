@@ -15,6 +15,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/devenv/cluster/kind/record"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/system/filelock"
 )
 
 // networkName is the network that all kind clusters of an engine share.
@@ -74,7 +75,7 @@ func (e *engineCommand) leaveNetwork(ctx context.Context, known *record.Record) 
 	if err != nil {
 		return err
 	}
-	defer lock.Close()
+	defer func() { _ = filelock.Release(lock) }()
 	// The engine refuses to remove a network that is in use, so this harms no other cluster.
 	if _, err := e.run(ctx, "network", "rm", id); err != nil {
 		if now, lsErr := e.networkID(ctx); lsErr != nil || now == "" {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pipedeck/pipedeck/system/filelock"
 )
 
 // lockTick is the time between two tries to get the lock of a cache that another process has.
@@ -32,7 +34,7 @@ func lockCache(ctx context.Context, dir string) (unlock func(), err error) {
 	for {
 		err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		if err == nil {
-			return func() { _ = file.Close() }, nil // which unlocks it
+			return func() { _ = filelock.Release(file) }, nil
 		}
 		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
 			_ = file.Close()
