@@ -50,6 +50,13 @@ func Part(w io.Writer, now time.Time, name, detail string) error {
 	})
 }
 
+// OwnProblem writes a line about a problem of a command that the environment does not know.
+func OwnProblem(w io.Writer, now time.Time, p *deckv1.Problem) error {
+	return encoder(w).Encode(document.ProblemLine{
+		LineHead: document.NewLineHead(now, "problem"), Problem: document.NewProblem(p, document.ProblemPresent),
+	})
+}
+
 // NothingToDeploy writes the last line of a run of ci whose commits touch no application.
 func NothingToDeploy(w io.Writer, reason string) error {
 	return encoder(w).Encode(document.ResultLine{

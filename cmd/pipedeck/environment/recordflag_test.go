@@ -39,7 +39,7 @@ func TestARecordingGoesOnAfterTheEnvironmentWasKilled(t *testing.T) {
 	recordUntilKilled(1)
 	recordUntilKilled(2)
 	var said bytes.Buffer
-	r.finish(&said)
+	require.NoError(t, r.finish(&said, nil))
 	require.Contains(t, said.String(), "is not complete: the process of the environment was killed\n")
 	recorded, err := openSession(r.path)
 	require.NoError(t, err)
@@ -78,7 +78,7 @@ func TestARecordingOfAnEnvironmentThatEndsInOrderIsComplete(t *testing.T) {
 	server.Break()
 	<-r.ended
 	var said bytes.Buffer
-	r.finish(&said)
+	require.NoError(t, r.finish(&said, nil))
 	require.NotContains(t, said.String(), "not complete")
 	recorded, err := openSession(r.path)
 	require.NoError(t, err)
