@@ -97,6 +97,12 @@ func jsonLine(c Change) any {
 		return document.ProblemLine{
 			LineHead: head("problem"), Problem: document.NewProblem(c.Problem, document.ProblemCleared),
 		}
+	case Connection:
+		state := document.ProblemPresent
+		if c.Connection.GetLost() == "" {
+			state = document.ProblemCleared
+		}
+		return document.ProblemLine{LineHead: head("problem"), Problem: document.NewProblem(c.Problem, state)}
 	case Story:
 		return document.StoryLine{LineHead: head("story"), Caption: document.NewCaption(c.Caption)}
 	case Plugin:

@@ -133,11 +133,11 @@ func (r *recording) run(ctx context.Context, w *workspace.Workspace) (err error)
 			return nil
 		case ctx.Err() != nil:
 			return nil
-		case r.lost == nil: // the first connection, or a file that takes no more
+		case r.lost == nil, r.session.Err() != nil: // the first connection, or a file that takes no more
 			return err
 		}
-		if r.look(w); !errors.Is(r.lost, recorder.ErrLost) {
-			return nil
+		if err := r.look(w); err != nil || !errors.Is(r.lost, recorder.ErrLost) {
+			return err
 		}
 		if pauses.Wait(ctx, clock.System{}) != nil {
 			return nil
@@ -145,14 +145,24 @@ func (r *recording) run(ctx context.Context, w *workspace.Workspace) (err error)
 	}
 }
 
-// look finds why a connection that was lost is: nothing is missing when the environment has ended in order.
-func (r *recording) look(w *workspace.Workspace) {
-	switch err := checkRunning(w); {
-	case errors.Is(err, app.ErrEnvironmentGone):
-		r.lost = nil
-	case errors.Is(err, app.ErrEnvironmentStopped):
-		r.lost = errors.New("the process of the environment was killed")
+// errKilled is why the connection to an environment is lost whose process was killed.
+var errKilled = errors.New("the process of the environment was killed")
+
+// look finds why a connection that was lost is, and records that: nothing is missing when the environment has ended in
+// order. What was missed of a process that was killed stays missing when its environment is removed.
+func (r *recording) look(w *workspace.Workspace) error {
+	if !errors.Is(r.lost, errKilled) {
+		switch err := checkRunning(w); {
+		case errors.Is(err, app.ErrEnvironmentGone):
+			r.lost = nil
+		case errors.Is(err, app.ErrEnvironmentStopped):
+			r.lost = errKilled
+		}
 	}
+	if r.lost == nil {
+		return nil
+	}
+	return r.session.Lost(r.lost.Error(), errors.Is(r.lost, errKilled))
 }
 
 // news are what happens to the recording.
@@ -165,9 +175,13 @@ func (r *recording) news() <-chan string {
 
 // end ends the recording before finish, so that it has nothing of what comes after.
 func (r *recording) end() {
-	if r != nil && r.ended != nil {
-		r.stop()
-		r.running.Wait()
+	if r == nil || r.ended == nil {
+		return
+	}
+	r.stop()
+	r.running.Wait()
+	if r.trouble == nil { // a process that was killed may have ended the command before the recording saw that
+		r.trouble = r.look(r.workspace)
 	}
 }
 
@@ -185,9 +199,6 @@ func (r *recording) finish(out io.Writer, err error) error {
 	}
 	r.end()
 	missing := ""
-	if r.lost != nil {
-		r.look(r.workspace)
-	}
 	if r.lost != nil {
 		missing = r.lost.Error()
 	}
