@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "write how the recordings of earlier pro
 
 // TestRecordingsOfEarlierProgramsStillOpen plays recordings that programs of earlier versions have made. They stay for
 // ever: a new format gets a new file next to them, made by its first program, and so does what a format gets later,
-// such as captions. None is made again.
+// such as captions and the connection. None is made again.
 func TestRecordingsOfEarlierProgramsStillOpen(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../sessionfile/testdata/format-*.pipedeck")
@@ -60,6 +60,11 @@ func ending(t *testing.T, file string) string {
 	var out strings.Builder
 	line := func(words ...any) { fmt.Fprintln(&out, words...) }
 	line("environment", session.Header.GetEnvironment(), session.Duration())
+	for _, record := range session.Records {
+		if c := record.GetEvent().GetConnection(); c != nil {
+			line("connection", record.GetAt().AsDuration(), c.GetLost(), c.GetStopped())
+		}
+	}
 	for _, event := range reel.player.state.whole() {
 		switch kind := event.GetKind().(type) {
 		case *deckv1.Event_Component:

@@ -54,7 +54,7 @@ func (k *keyframes) before(fits func(index int) bool) (*state, int) {
 func (s *state) clone() *state {
 	c := &state{events: maps.Clone(s.events), next: maps.Clone(s.next), synced: s.synced,
 		stages: maps.Clone(s.stages), logs: make(map[stageKey]*stageLog, len(s.logs)), runs: maps.Clone(s.runs),
-		resources: maps.Clone(s.resources)}
+		resources: maps.Clone(s.resources), lost: s.lost}
 	for key, log := range s.logs {
 		// What one of the two appends is not in the other, although they share what is there.
 		c.logs[key] = &stageLog{blocks: slices.Clip(log.blocks), truncated: log.truncated}

@@ -17,8 +17,8 @@ const (
 )
 
 // marks are the times after begin at which the state of a deployment, a stage, a plugin or a component changes, a
-// problem begins or ends, or a story says something else, in order. Changes that follow each other at once are one, at
-// the time of the last.
+// problem begins or ends, the connection is lost or there again, or a story says something else, in order. Changes that
+// follow each other at once are one, at the time of the last.
 func marks(records []*deckv1.SessionRecord, begin time.Duration) []time.Duration {
 	known := map[string]string{}
 	var all []time.Duration
@@ -55,6 +55,8 @@ func notable(event *deckv1.Event) (key, value string) {
 		value = deploymentValue(kind.Deployment)
 	case *deckv1.Event_Caption:
 		value = kind.Caption.GetText()
+	case *deckv1.Event_Connection:
+		return "connection", kind.Connection.GetLost()
 	case *deckv1.Event_Removed:
 		return "gone", kind.Removed.GetProblemId() + " " + kind.Removed.GetApplicationId()
 	default:

@@ -24,6 +24,8 @@ type state struct {
 	logs      map[stageKey]*stageLog
 	runs      map[stageKey]*deckv1.GetStageRunResponse
 	resources map[string]*resources
+	// lost says that the connection to the environment is lost; nil while there is one.
+	lost *deckv1.Event
 }
 
 // stageLog is what a stage has written.
@@ -82,6 +84,11 @@ func (s *state) event(event *deckv1.Event) {
 		}
 		s.synced = true
 		return
+	case *deckv1.Event_Connection:
+		if s.lost = event; kind.Connection.GetLost() == "" {
+			s.lost = nil
+		}
+		return
 	case *deckv1.Event_Removed:
 		remove(objects, kind.Removed)
 		delete(s.resources, kind.Removed.GetApplicationId())
@@ -136,9 +143,12 @@ func remove(objects map[string]*deckv1.Event, gone *deckv1.Removed) {
 
 // whole is every object that is there.
 func (s *state) whole() []*deckv1.Event {
-	events := make([]*deckv1.Event, 0, len(s.events))
+	events := make([]*deckv1.Event, 0, len(s.events)+1)
 	for _, key := range slices.Sorted(maps.Keys(s.events)) {
 		events = append(events, s.events[key])
+	}
+	if s.lost != nil {
+		events = append(events, s.lost)
 	}
 	return events
 }

@@ -53,8 +53,10 @@ type Session struct {
 	file    *sessionfile.Writer
 	options Options
 	began   time.Time
-	// followed: an environment was recorded before; broken is why the file takes no more.
+	// followed: an environment was recorded before; lost is why the connection to it is lost in the file, empty while
+	// there is one; broken is why the file takes no more.
 	followed bool
+	lost     string
 	broken   error
 }
 
@@ -139,6 +141,32 @@ func (s *Session) Follow(ctx context.Context, deck deckv1.DeckServiceClient) err
 	}
 }
 
+// Lost records why the connection to the environment is lost, until Follow has it again. stopped says that the process
+// of the environment was killed. The same reason again is recorded once.
+func (s *Session) Lost(reason string, stopped bool) error {
+	if s.broken != nil || s.lost == reason {
+		return s.broken
+	}
+	s.lost = reason
+	now := s.options.Clock.Now()
+	record := connectionRecord(now, &deckv1.Connection{Lost: reason, Stopped: stopped})
+	err := s.file.Add(now.Sub(s.began), record)
+	if err != nil {
+		s.broken = s.end(err.Error(), err)
+		return s.broken
+	}
+	s.broken = s.file.Flush()
+	return s.broken
+}
+
+// Err is why the file takes no more; nil while it does.
+func (s *Session) Err() error { return s.broken }
+
+func connectionRecord(now time.Time, connection *deckv1.Connection) *deckv1.SessionRecord {
+	return &deckv1.SessionRecord{Kind: &deckv1.SessionRecord_Event{Event: &deckv1.Event{
+		Time: timestamppb.New(now), Kind: &deckv1.Event_Connection{Connection: connection}}}}
+}
+
 // End ends the session with the reason why it is not complete; empty when it is. A session that has failed has its end.
 func (s *Session) End(reason string) error {
 	if s.broken != nil {
@@ -197,8 +225,15 @@ func (r *recorder) watch(ctx context.Context, readers *errgroup.Group, stages *s
 	}
 }
 
-// reset records that what follows replaces the state until now, when an environment is followed again.
+// reset records that a connection that was lost is there again, and that what follows replaces the state until now when
+// an environment is followed again.
 func (r *recorder) reset(ctx context.Context, again bool) error {
+	if r.lost != "" {
+		r.lost = ""
+		if err := r.add(ctx, connectionRecord(r.options.Clock.Now(), &deckv1.Connection{})); err != nil {
+			return err
+		}
+	}
 	if !again {
 		return nil
 	}

@@ -21,6 +21,14 @@ import (
 // ErrLimit says that a session has as many records as its file may hold.
 var ErrLimit = errors.New("the recorded session is as long as it may be")
 
+// WriteError is that of a file that takes no more, such as on a full disk.
+type WriteError struct{ Err error }
+
+func (e *WriteError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *WriteError) Unwrap() error { return e.Err }
+
 // File is what Writer writes to, such as an *os.File.
 type File interface {
 	io.Writer
@@ -36,7 +44,7 @@ type Writer struct {
 	size, taken int64
 	last        time.Duration
 	pending     bytes.Buffer
-	// broken is the first error of the file. Nothing is written after it.
+	// broken is the first error of the file, a *WriteError. Nothing is written after it.
 	broken error
 }
 
@@ -112,8 +120,8 @@ func (w *Writer) End(at time.Duration, reason string) error {
 // write brings a chunk to the file, or leaves the file as it was.
 func (w *Writer) write(chunk []byte) error {
 	if _, err := w.file.Write(chunk); err != nil {
-		w.broken = err
-		return errors.Join(err, w.file.Truncate(w.size))
+		w.broken = &WriteError{Err: err}
+		return errors.Join(w.broken, w.file.Truncate(w.size))
 	}
 	w.size += int64(len(chunk))
 	return nil

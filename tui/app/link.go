@@ -5,6 +5,7 @@ package app
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"google.golang.org/grpc/status"
@@ -25,6 +26,8 @@ type link struct {
 	trouble error
 	// silent is since when the server has sent nothing; the zero time while it does.
 	silent time.Time
+	// lost is since when the program that recorded a session had no connection; the zero time while it had one.
+	lost time.Time
 }
 
 // answers reports whether actions can be asked for.
@@ -39,18 +42,35 @@ func (l *link) take(msg any) (over bool) {
 	case silentMsg:
 		l.silent = msg.since
 	case connectedMsg:
-		l.client, l.trouble, l.silent = msg.client, nil, time.Time{}
+		l.client, l.trouble, l.silent, l.lost = msg.client, nil, time.Time{}, time.Time{}
 		l.deck.Restart()
 	case eventsMsg:
 		l.silent = time.Time{}
 		for _, event := range msg.events {
+			l.follow(event)
 			l.deck.Apply(event)
 		}
 	case disconnectedMsg:
-		l.trouble, l.silent = msg.err, time.Time{}
+		l.trouble, l.silent, l.lost = msg.err, time.Time{}, time.Time{}
 		return msg.ended || l.deck.Stopping()
 	}
 	return false
+}
+
+// follow shows a recorded session as its environment was shown, also while the connection to that was lost.
+func (l *link) follow(event *deckv1.Event) {
+	connection := event.GetConnection()
+	if connection == nil && event.GetReset_() == nil {
+		return
+	}
+	l.trouble, l.lost = nil, time.Time{}
+	if connection.GetLost() == "" {
+		return
+	}
+	l.trouble, l.lost = errors.New(connection.GetLost()), event.GetTime().AsTime()
+	if connection.GetStopped() {
+		l.trouble = fmt.Errorf("%w: %w", ErrEnvironmentStopped, l.trouble)
+	}
 }
 
 // date notes until when the state is known: clocks of what the environment does stand still while it is not heard of.
@@ -58,6 +78,8 @@ func (l *link) date(h *host) {
 	switch {
 	case !l.silent.IsZero():
 		h.known = l.silent
+	case !l.lost.IsZero():
+		h.known = l.lost
 	case l.trouble == nil:
 		h.known = h.now
 	}

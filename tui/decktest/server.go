@@ -201,6 +201,8 @@ func event(object proto.Message) *deckv1.Event {
 		e.Kind = &deckv1.Event_Problem{Problem: x}
 	case *deckv1.Caption:
 		e.Kind = &deckv1.Event_Caption{Caption: x}
+	case *deckv1.Connection:
+		e.Kind = &deckv1.Event_Connection{Connection: x}
 	case *deckv1.Removed:
 		e.Kind = &deckv1.Event_Removed{Removed: x}
 	case *deckv1.Reset:

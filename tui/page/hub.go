@@ -39,7 +39,7 @@ type hub struct {
 		overall    Overall
 		story      Story
 	}
-	connection Connection
+	connection connections
 	// client is the present one; nil without a connection.
 	client Deck
 	// jumps counts how often the state has begun again.
@@ -59,7 +59,8 @@ type hub struct {
 
 func newHub(o Options) *hub {
 	return &hub{options: o, deck: state.Keeping(Kept), changed: make(chan struct{}), dirty: newDirty(),
-		connection: Connection{State: Connecting}, last: map[string]item{}, details: map[string]*detail{},
+		connection: connections{Connection: Connection{State: Connecting}},
+		last:       map[string]item{}, details: map[string]*detail{},
 		runStore: newRunStore(), audience: audience{selected: map[string]int{}, counted: make(chan struct{})},
 		over: make(chan struct{}), wholeAt: -1}
 }
@@ -79,7 +80,12 @@ func (h *hub) take(events []*deckv1.Event) {
 	for _, event := range events {
 		text.CleanMessage(event)
 		if event.GetReset_() != nil {
+			h.connection.lost = nil
 			h.forget()
+			continue
+		}
+		if connection := event.GetConnection(); connection != nil {
+			h.connection.lost = lostConnection(connection, event.GetTime().AsTime())
 			continue
 		}
 		again := event.GetSynced() != nil && h.dirty.all
@@ -98,6 +104,7 @@ func (h *hub) take(events []*deckv1.Event) {
 func (h *hub) begin() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.connection.lost = nil
 	h.forget()
 }
 
@@ -116,7 +123,7 @@ func (h *hub) restart() {
 	h.dirty = newDirty()
 	h.narrate()
 	h.sent.overall = h.overall()
-	h.sent.connection = h.connection
+	h.sent.connection = h.connection.shown()
 	h.ring.skip()
 	h.jumps++
 	h.wake()
@@ -144,7 +151,7 @@ func (h *hub) connect(client Deck, to string, err error) {
 	if to != h.connection.State {
 		since = document.Moment(h.options.Clock.Now())
 	}
-	h.connection = Connection{State: to, Since: since}
+	h.connection.Connection = Connection{State: to, Since: since}
 	if err != nil {
 		h.connection.Reason = text.Line(plain(err))
 	}
@@ -308,7 +315,7 @@ func (h *hub) everything() State {
 		all.problems[p.GetId()] = true
 	}
 	all.environment, all.pipeds = true, true
-	overall, connection := h.overall(), h.connection
+	overall, connection := h.overall(), h.connection.shown()
 	s := h.objects(all)
 	s.Whole, s.Overall, s.Connection = true, &overall, &connection
 	return s
@@ -319,8 +326,8 @@ const maxSummaries = 2000
 
 // change is what differs from what was sent; nil for nothing.
 func (h *hub) change() *State {
-	overall := h.overall()
-	if h.dirty.empty() && overall == h.sent.overall && h.connection == h.sent.connection {
+	overall, connection := h.overall(), h.connection.shown()
+	if h.dirty.empty() && overall == h.sent.overall && connection == h.sent.connection {
 		return nil
 	}
 	s := h.objects(h.dirty)
@@ -328,11 +335,10 @@ func (h *hub) change() *State {
 	if overall != h.sent.overall {
 		s.Overall = &overall
 	}
-	if h.connection != h.sent.connection {
-		connection := h.connection
+	if connection != h.sent.connection {
 		s.Connection = &connection
 	}
-	h.dirty, h.sent.overall, h.sent.connection = newDirty(), overall, h.connection
+	h.dirty, h.sent.overall, h.sent.connection = newDirty(), overall, connection
 	return &s
 }
 

@@ -214,6 +214,30 @@ func TestALostConnectionIsShownAndFoundAgain(t *testing.T) {
 	require.Len(t, found.Applications, 6)
 }
 
+func TestTheConnectionOfARecordedSessionIsThatOfItsRecording(t *testing.T) {
+	t.Parallel()
+	s := serve(t, decktest.Shop()...)
+	browser := s.browser()
+	tab := s.watch(browser, nil)
+	is := func(word string) func(page.State) bool {
+		return func(state page.State) bool { return state.Connection != nil && state.Connection.State == word }
+	}
+	_, _ = until(tab, "state", is(page.Connected))
+	s.deck.Publish(&deckv1.Connection{Lost: "the process was \x1b[31mkilled", Stopped: true})
+	lost, _ := until(tab, "state", is(page.Disconnected))
+	require.Equal(t, "the process was killed", lost.Connection.Reason)
+	require.NotEmpty(t, lost.Connection.Since)
+	late := s.watch(browser, nil)
+	_, _ = until(late, "state", is(page.Disconnected))
+	s.deck.Publish(decktest.Environment())
+	s.deck.Publish(&deckv1.Connection{})
+	_, _ = until(tab, "state", is(page.Connected))
+	s.deck.Publish(&deckv1.Connection{Lost: "killed"})
+	_, _ = until(tab, "state", is(page.Disconnected))
+	s.deck.Publish(&deckv1.Reset{}, decktest.Environment(), &deckv1.Synced{})
+	_, _ = until(tab, "state", is(page.Connected)) // the session was moved to where it was not lost
+}
+
 func TestCaptionsOfAStoryReachEveryWatcher(t *testing.T) {
 	t.Parallel()
 	s := serve(t)

@@ -43,6 +43,9 @@ const (
 	ProblemCleared
 	// Story: the story that is played says something else; Caption is set.
 	Story
+	// Connection: the program that recorded a session lost its connection, or has it again; Connection and Problem are
+	// set.
+	Connection
 )
 
 // Change is one thing that became different. The objects belong to the Differ and must not be changed.
@@ -64,6 +67,8 @@ type Change struct {
 	// Problem comes with the Component that it degrades, if any.
 	Problem *deckv1.Problem
 	Caption *deckv1.Caption
+
+	Connection *deckv1.Connection
 }
 
 // Name returns an enum value without its prefix: "RUNNING", "NOT_STARTED", "OUT_OF_SYNC".
@@ -74,11 +79,15 @@ type Differ struct {
 	deck *state.Deck
 	// said is what was last reported about each object.
 	said map[string]saying
+	// details are those of the components, with their numbers.
+	details map[string]string
 	// heard is the index of the last log block of each stage; it matters while the state is repeated.
 	heard     map[string]int64
 	repeating bool
 	// problems are the present ones, by id.
 	problems map[string]*deckv1.Problem
+	// lost is when and why a recorded session lost its connection; nil while it has one.
+	lost *deckv1.Problem
 }
 
 // saying is what makes an object worth reporting again, and how it was called.
@@ -86,8 +95,8 @@ type saying struct{ facts, name string }
 
 // NewDiffer returns a Differ that knows nothing.
 func NewDiffer() *Differ {
-	return &Differ{deck: state.New(), said: map[string]saying{}, heard: map[string]int64{},
-		problems: map[string]*deckv1.Problem{}}
+	return &Differ{deck: state.New(), said: map[string]saying{}, details: map[string]string{},
+		heard: map[string]int64{}, problems: map[string]*deckv1.Problem{}}
 }
 
 // Deck is the state after the events applied so far.
@@ -117,6 +126,8 @@ func (d *Differ) Apply(event *deckv1.Event) []Change {
 		return d.problem(at, kind.Problem)
 	case *deckv1.Event_Caption:
 		return d.caption(at, kind.Caption)
+	case *deckv1.Event_Connection:
+		return d.connection(at, kind.Connection)
 	case *deckv1.Event_Removed:
 		delete(d.said, "application "+kind.Removed.GetApplicationId())
 		delete(d.said, pluginSaying(kind.Removed.GetPipedId(), kind.Removed.GetPluginName()))
@@ -155,7 +166,11 @@ func (d *Differ) component(at time.Time, c *deckv1.Component) []Change {
 		return r
 	}, c.GetDetail())
 	was, changed := d.news("component "+c.GetName(), Name(c.GetState()), detail, c.GetHint())
-	if !changed {
+	before, known := d.details[c.GetName()]
+	d.details[c.GetName()] = c.GetDetail()
+	// Another process of the environment, which sends its whole state, differs from the one before in numbers alone.
+	another := d.repeating && known && before != c.GetDetail() && c.GetState() == deckv1.Component_STATE_READY
+	if !changed && !another {
 		return nil
 	}
 	return []Change{{Kind: Component, Time: at, Was: was, Component: c}}

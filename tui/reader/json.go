@@ -50,6 +50,13 @@ func Part(w io.Writer, now time.Time, name, detail string) error {
 	})
 }
 
+// OwnProblem writes a line about a problem of a command that the environment does not know.
+func OwnProblem(w io.Writer, now time.Time, p *deckv1.Problem) error {
+	return encoder(w).Encode(document.ProblemLine{
+		LineHead: document.NewLineHead(now, "problem"), Problem: document.NewProblem(p, document.ProblemPresent),
+	})
+}
+
 // NothingToDeploy writes the last line of a run of ci whose commits touch no application.
 func NothingToDeploy(w io.Writer, reason string) error {
 	return encoder(w).Encode(document.ResultLine{
@@ -90,6 +97,12 @@ func jsonLine(c Change) any {
 		return document.ProblemLine{
 			LineHead: head("problem"), Problem: document.NewProblem(c.Problem, document.ProblemCleared),
 		}
+	case Connection:
+		state := document.ProblemPresent
+		if c.Connection.GetLost() == "" {
+			state = document.ProblemCleared
+		}
+		return document.ProblemLine{LineHead: head("problem"), Problem: document.NewProblem(c.Problem, state)}
 	case Story:
 		return document.StoryLine{LineHead: head("story"), Caption: document.NewCaption(c.Caption)}
 	case Plugin:

@@ -88,6 +88,8 @@ func plainLines(c Change, opts Options) []string {
 		return problemLines(c)
 	case ProblemCleared:
 		return line("problem", c.Problem.GetPart(), document.ProblemCleared)
+	case Connection:
+		return connectionLine(c)
 	case Story:
 		return line("story", step(c.Caption)+": "+c.Caption.GetText())
 	case Log:

@@ -63,6 +63,8 @@ func sentences(c Change, opts Options) []string {
 		}
 	case ProblemCleared:
 		s = "The problem with " + c.Problem.GetPart() + " is over."
+	case Connection:
+		s = connectionSentence(c)
 	case Story:
 		s = "Story, " + step(c.Caption) + ": " + c.Caption.GetText()
 	case Log:

@@ -458,7 +458,7 @@ func (x Component_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Component_State.Descriptor instead.
 func (Component_State) EnumDescriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{9, 0}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{10, 0}
 }
 
 type Piped_State int32
@@ -515,7 +515,7 @@ func (x Piped_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Piped_State.Descriptor instead.
 func (Piped_State) EnumDescriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{10, 0}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{11, 0}
 }
 
 type FieldDrift_Change int32
@@ -574,7 +574,7 @@ func (x FieldDrift_Change) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use FieldDrift_Change.Descriptor instead.
 func (FieldDrift_Change) EnumDescriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{19, 0}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{20, 0}
 }
 
 type Plugin_State int32
@@ -632,7 +632,7 @@ func (x Plugin_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Plugin_State.Descriptor instead.
 func (Plugin_State) EnumDescriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{39, 0}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{40, 0}
 }
 
 type CancelDeploymentRequest_Rollback int32
@@ -682,7 +682,7 @@ func (x CancelDeploymentRequest_Rollback) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use CancelDeploymentRequest_Rollback.Descriptor instead.
 func (CancelDeploymentRequest_Rollback) EnumDescriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{57, 0}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{58, 0}
 }
 
 type WatchRequest struct {
@@ -804,6 +804,7 @@ type Event struct {
 	//	*Event_Problem
 	//	*Event_Piped
 	//	*Event_Caption
+	//	*Event_Connection
 	Kind          isEvent_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -961,6 +962,15 @@ func (x *Event) GetCaption() *Caption {
 	return nil
 }
 
+func (x *Event) GetConnection() *Connection {
+	if x != nil {
+		if x, ok := x.Kind.(*Event_Connection); ok {
+			return x.Connection
+		}
+	}
+	return nil
+}
+
 type isEvent_Kind interface {
 	isEvent_Kind()
 }
@@ -1016,6 +1026,11 @@ type Event_Caption struct {
 	Caption *Caption `protobuf:"bytes,13,opt,name=caption,proto3,oneof"`
 }
 
+type Event_Connection struct {
+	// Only recorded sessions have it.
+	Connection *Connection `protobuf:"bytes,14,opt,name=connection,proto3,oneof"`
+}
+
 func (*Event_Environment) isEvent_Kind() {}
 
 func (*Event_Component) isEvent_Kind() {}
@@ -1040,6 +1055,64 @@ func (*Event_Piped) isEvent_Kind() {}
 
 func (*Event_Caption) isEvent_Kind() {}
 
+func (*Event_Connection) isEvent_Kind() {}
+
+// The connection of the program that recorded a session to the environment: lost, or there again. In between, what was
+// sent before is as it was.
+type Connection struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Why it was lost; empty when it is there again, and a Reset with the whole state follows.
+	Lost string `protobuf:"bytes,1,opt,name=lost,proto3" json:"lost,omitempty"`
+	// The process of the environment was killed.
+	Stopped       bool `protobuf:"varint,2,opt,name=stopped,proto3" json:"stopped,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Connection) Reset() {
+	*x = Connection{}
+	mi := &file_api_deck_v1_deck_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Connection) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Connection) ProtoMessage() {}
+
+func (x *Connection) ProtoReflect() protoreflect.Message {
+	mi := &file_api_deck_v1_deck_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Connection.ProtoReflect.Descriptor instead.
+func (*Connection) Descriptor() ([]byte, []int) {
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Connection) GetLost() string {
+	if x != nil {
+		return x.Lost
+	}
+	return ""
+}
+
+func (x *Connection) GetStopped() bool {
+	if x != nil {
+		return x.Stopped
+	}
+	return false
+}
+
 type Synced struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -1048,7 +1121,7 @@ type Synced struct {
 
 func (x *Synced) Reset() {
 	*x = Synced{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[3]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1060,7 +1133,7 @@ func (x *Synced) String() string {
 func (*Synced) ProtoMessage() {}
 
 func (x *Synced) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[3]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1073,7 +1146,7 @@ func (x *Synced) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Synced.ProtoReflect.Descriptor instead.
 func (*Synced) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{3}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{4}
 }
 
 type Reset struct {
@@ -1084,7 +1157,7 @@ type Reset struct {
 
 func (x *Reset) Reset() {
 	*x = Reset{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[4]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1096,7 +1169,7 @@ func (x *Reset) String() string {
 func (*Reset) ProtoMessage() {}
 
 func (x *Reset) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[4]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1109,7 +1182,7 @@ func (x *Reset) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reset.ProtoReflect.Descriptor instead.
 func (*Reset) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{4}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{5}
 }
 
 // An object is gone.
@@ -1127,7 +1200,7 @@ type Removed struct {
 
 func (x *Removed) Reset() {
 	*x = Removed{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[5]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1139,7 +1212,7 @@ func (x *Removed) String() string {
 func (*Removed) ProtoMessage() {}
 
 func (x *Removed) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[5]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1152,7 +1225,7 @@ func (x *Removed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Removed.ProtoReflect.Descriptor instead.
 func (*Removed) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{5}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Removed) GetApplicationId() string {
@@ -1206,7 +1279,7 @@ type Problem struct {
 
 func (x *Problem) Reset() {
 	*x = Problem{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[6]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1218,7 +1291,7 @@ func (x *Problem) String() string {
 func (*Problem) ProtoMessage() {}
 
 func (x *Problem) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[6]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1231,7 +1304,7 @@ func (x *Problem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Problem.ProtoReflect.Descriptor instead.
 func (*Problem) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{6}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Problem) GetId() string {
@@ -1319,7 +1392,7 @@ type Environment struct {
 
 func (x *Environment) Reset() {
 	*x = Environment{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[7]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1331,7 +1404,7 @@ func (x *Environment) String() string {
 func (*Environment) ProtoMessage() {}
 
 func (x *Environment) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[7]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1344,7 +1417,7 @@ func (x *Environment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Environment.ProtoReflect.Descriptor instead.
 func (*Environment) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{7}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Environment) GetName() string {
@@ -1475,7 +1548,7 @@ type Cluster struct {
 
 func (x *Cluster) Reset() {
 	*x = Cluster{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[8]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1487,7 +1560,7 @@ func (x *Cluster) String() string {
 func (*Cluster) ProtoMessage() {}
 
 func (x *Cluster) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[8]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1500,7 +1573,7 @@ func (x *Cluster) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cluster.ProtoReflect.Descriptor instead.
 func (*Cluster) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{8}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Cluster) GetName() string {
@@ -1561,7 +1634,7 @@ type Component struct {
 
 func (x *Component) Reset() {
 	*x = Component{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[9]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1573,7 +1646,7 @@ func (x *Component) String() string {
 func (*Component) ProtoMessage() {}
 
 func (x *Component) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[9]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1586,7 +1659,7 @@ func (x *Component) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Component.ProtoReflect.Descriptor instead.
 func (*Component) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{9}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Component) GetName() string {
@@ -1683,7 +1756,7 @@ type Piped struct {
 
 func (x *Piped) Reset() {
 	*x = Piped{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[10]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1695,7 +1768,7 @@ func (x *Piped) String() string {
 func (*Piped) ProtoMessage() {}
 
 func (x *Piped) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[10]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1708,7 +1781,7 @@ func (x *Piped) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Piped.ProtoReflect.Descriptor instead.
 func (*Piped) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{10}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Piped) GetId() string {
@@ -1854,7 +1927,7 @@ type Application struct {
 
 func (x *Application) Reset() {
 	*x = Application{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[11]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1866,7 +1939,7 @@ func (x *Application) String() string {
 func (*Application) ProtoMessage() {}
 
 func (x *Application) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[11]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1879,7 +1952,7 @@ func (x *Application) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Application.ProtoReflect.Descriptor instead.
 func (*Application) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{11}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Application) GetId() string {
@@ -2072,7 +2145,7 @@ type ResourceCounts struct {
 
 func (x *ResourceCounts) Reset() {
 	*x = ResourceCounts{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[12]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2084,7 +2157,7 @@ func (x *ResourceCounts) String() string {
 func (*ResourceCounts) ProtoMessage() {}
 
 func (x *ResourceCounts) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[12]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2097,7 +2170,7 @@ func (x *ResourceCounts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResourceCounts.ProtoReflect.Descriptor instead.
 func (*ResourceCounts) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{12}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ResourceCounts) GetTotal() uint32 {
@@ -2137,7 +2210,7 @@ type LookAtApplicationRequest struct {
 
 func (x *LookAtApplicationRequest) Reset() {
 	*x = LookAtApplicationRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[13]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2149,7 +2222,7 @@ func (x *LookAtApplicationRequest) String() string {
 func (*LookAtApplicationRequest) ProtoMessage() {}
 
 func (x *LookAtApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[13]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2162,7 +2235,7 @@ func (x *LookAtApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LookAtApplicationRequest.ProtoReflect.Descriptor instead.
 func (*LookAtApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{13}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *LookAtApplicationRequest) GetApplicationId() string {
@@ -2184,7 +2257,7 @@ type LookAtApplicationResponse struct {
 
 func (x *LookAtApplicationResponse) Reset() {
 	*x = LookAtApplicationResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[14]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2196,7 +2269,7 @@ func (x *LookAtApplicationResponse) String() string {
 func (*LookAtApplicationResponse) ProtoMessage() {}
 
 func (x *LookAtApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[14]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2209,7 +2282,7 @@ func (x *LookAtApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LookAtApplicationResponse.ProtoReflect.Descriptor instead.
 func (*LookAtApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{14}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *LookAtApplicationResponse) GetError() string {
@@ -2235,7 +2308,7 @@ type WatchResourcesRequest struct {
 
 func (x *WatchResourcesRequest) Reset() {
 	*x = WatchResourcesRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[15]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2247,7 +2320,7 @@ func (x *WatchResourcesRequest) String() string {
 func (*WatchResourcesRequest) ProtoMessage() {}
 
 func (x *WatchResourcesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[15]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2260,7 +2333,7 @@ func (x *WatchResourcesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchResourcesRequest.ProtoReflect.Descriptor instead.
 func (*WatchResourcesRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{15}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *WatchResourcesRequest) GetApplicationId() string {
@@ -2281,7 +2354,7 @@ type WatchPodLogRequest struct {
 
 func (x *WatchPodLogRequest) Reset() {
 	*x = WatchPodLogRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[16]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2293,7 +2366,7 @@ func (x *WatchPodLogRequest) String() string {
 func (*WatchPodLogRequest) ProtoMessage() {}
 
 func (x *WatchPodLogRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[16]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2306,7 +2379,7 @@ func (x *WatchPodLogRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchPodLogRequest.ProtoReflect.Descriptor instead.
 func (*WatchPodLogRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{16}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *WatchPodLogRequest) GetApplicationId() string {
@@ -2337,7 +2410,7 @@ type WatchResourcesResponse struct {
 
 func (x *WatchResourcesResponse) Reset() {
 	*x = WatchResourcesResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[17]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2349,7 +2422,7 @@ func (x *WatchResourcesResponse) String() string {
 func (*WatchResourcesResponse) ProtoMessage() {}
 
 func (x *WatchResourcesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[17]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2362,7 +2435,7 @@ func (x *WatchResourcesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchResourcesResponse.ProtoReflect.Descriptor instead.
 func (*WatchResourcesResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{17}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *WatchResourcesResponse) GetResources() []*Resource {
@@ -2416,7 +2489,7 @@ type Resource struct {
 
 func (x *Resource) Reset() {
 	*x = Resource{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[18]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2428,7 +2501,7 @@ func (x *Resource) String() string {
 func (*Resource) ProtoMessage() {}
 
 func (x *Resource) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[18]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2441,7 +2514,7 @@ func (x *Resource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resource.ProtoReflect.Descriptor instead.
 func (*Resource) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{18}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Resource) GetId() string {
@@ -2554,7 +2627,7 @@ type FieldDrift struct {
 
 func (x *FieldDrift) Reset() {
 	*x = FieldDrift{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[19]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2566,7 +2639,7 @@ func (x *FieldDrift) String() string {
 func (*FieldDrift) ProtoMessage() {}
 
 func (x *FieldDrift) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[19]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2579,7 +2652,7 @@ func (x *FieldDrift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FieldDrift.ProtoReflect.Descriptor instead.
 func (*FieldDrift) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{19}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *FieldDrift) GetPath() string {
@@ -2683,7 +2756,7 @@ type Deployment struct {
 
 func (x *Deployment) Reset() {
 	*x = Deployment{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[20]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2695,7 +2768,7 @@ func (x *Deployment) String() string {
 func (*Deployment) ProtoMessage() {}
 
 func (x *Deployment) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[20]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2708,7 +2781,7 @@ func (x *Deployment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Deployment.ProtoReflect.Descriptor instead.
 func (*Deployment) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{20}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Deployment) GetId() string {
@@ -2930,7 +3003,7 @@ type Cause struct {
 
 func (x *Cause) Reset() {
 	*x = Cause{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[21]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2942,7 +3015,7 @@ func (x *Cause) String() string {
 func (*Cause) ProtoMessage() {}
 
 func (x *Cause) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[21]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2955,7 +3028,7 @@ func (x *Cause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cause.ProtoReflect.Descriptor instead.
 func (*Cause) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{21}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Cause) GetKind() string {
@@ -2980,7 +3053,7 @@ type GetInsightsRequest struct {
 
 func (x *GetInsightsRequest) Reset() {
 	*x = GetInsightsRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[22]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2992,7 +3065,7 @@ func (x *GetInsightsRequest) String() string {
 func (*GetInsightsRequest) ProtoMessage() {}
 
 func (x *GetInsightsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[22]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3005,7 +3078,7 @@ func (x *GetInsightsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetInsightsRequest.ProtoReflect.Descriptor instead.
 func (*GetInsightsRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{22}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{23}
 }
 
 type GetInsightsResponse struct {
@@ -3023,7 +3096,7 @@ type GetInsightsResponse struct {
 
 func (x *GetInsightsResponse) Reset() {
 	*x = GetInsightsResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[23]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3035,7 +3108,7 @@ func (x *GetInsightsResponse) String() string {
 func (*GetInsightsResponse) ProtoMessage() {}
 
 func (x *GetInsightsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[23]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3048,7 +3121,7 @@ func (x *GetInsightsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetInsightsResponse.ProtoReflect.Descriptor instead.
 func (*GetInsightsResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{23}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *GetInsightsResponse) GetAll() *Insight {
@@ -3109,7 +3182,7 @@ type Insight struct {
 
 func (x *Insight) Reset() {
 	*x = Insight{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[24]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3121,7 +3194,7 @@ func (x *Insight) String() string {
 func (*Insight) ProtoMessage() {}
 
 func (x *Insight) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[24]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3134,7 +3207,7 @@ func (x *Insight) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Insight.ProtoReflect.Descriptor instead.
 func (*Insight) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{24}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Insight) GetApplicationId() string {
@@ -3236,7 +3309,7 @@ type ListBranchesRequest struct {
 
 func (x *ListBranchesRequest) Reset() {
 	*x = ListBranchesRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[25]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3248,7 +3321,7 @@ func (x *ListBranchesRequest) String() string {
 func (*ListBranchesRequest) ProtoMessage() {}
 
 func (x *ListBranchesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[25]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3261,7 +3334,7 @@ func (x *ListBranchesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBranchesRequest.ProtoReflect.Descriptor instead.
 func (*ListBranchesRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{25}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{26}
 }
 
 type ListBranchesResponse struct {
@@ -3276,7 +3349,7 @@ type ListBranchesResponse struct {
 
 func (x *ListBranchesResponse) Reset() {
 	*x = ListBranchesResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[26]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3288,7 +3361,7 @@ func (x *ListBranchesResponse) String() string {
 func (*ListBranchesResponse) ProtoMessage() {}
 
 func (x *ListBranchesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[26]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3301,7 +3374,7 @@ func (x *ListBranchesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBranchesResponse.ProtoReflect.Descriptor instead.
 func (*ListBranchesResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{26}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ListBranchesResponse) GetBranches() []*Branch {
@@ -3337,7 +3410,7 @@ type Branch struct {
 
 func (x *Branch) Reset() {
 	*x = Branch{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[27]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3349,7 +3422,7 @@ func (x *Branch) String() string {
 func (*Branch) ProtoMessage() {}
 
 func (x *Branch) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[27]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3362,7 +3435,7 @@ func (x *Branch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Branch.ProtoReflect.Descriptor instead.
 func (*Branch) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{27}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Branch) GetName() string {
@@ -3418,7 +3491,7 @@ type PreviewBranchRequest struct {
 
 func (x *PreviewBranchRequest) Reset() {
 	*x = PreviewBranchRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[28]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3430,7 +3503,7 @@ func (x *PreviewBranchRequest) String() string {
 func (*PreviewBranchRequest) ProtoMessage() {}
 
 func (x *PreviewBranchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[28]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3443,7 +3516,7 @@ func (x *PreviewBranchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewBranchRequest.ProtoReflect.Descriptor instead.
 func (*PreviewBranchRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{28}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *PreviewBranchRequest) GetBranch() string {
@@ -3474,7 +3547,7 @@ type Commit struct {
 
 func (x *Commit) Reset() {
 	*x = Commit{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[29]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3486,7 +3559,7 @@ func (x *Commit) String() string {
 func (*Commit) ProtoMessage() {}
 
 func (x *Commit) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[29]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3499,7 +3572,7 @@ func (x *Commit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Commit.ProtoReflect.Descriptor instead.
 func (*Commit) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{29}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Commit) GetHash() string {
@@ -3600,7 +3673,7 @@ type Stage struct {
 
 func (x *Stage) Reset() {
 	*x = Stage{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[30]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3612,7 +3685,7 @@ func (x *Stage) String() string {
 func (*Stage) ProtoMessage() {}
 
 func (x *Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[30]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3625,7 +3698,7 @@ func (x *Stage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stage.ProtoReflect.Descriptor instead.
 func (*Stage) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{30}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Stage) GetId() string {
@@ -3846,7 +3919,7 @@ type PluginBuild struct {
 
 func (x *PluginBuild) Reset() {
 	*x = PluginBuild{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[31]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3858,7 +3931,7 @@ func (x *PluginBuild) String() string {
 func (*PluginBuild) ProtoMessage() {}
 
 func (x *PluginBuild) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[31]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3871,7 +3944,7 @@ func (x *PluginBuild) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PluginBuild.ProtoReflect.Descriptor instead.
 func (*PluginBuild) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{31}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *PluginBuild) GetHash() string {
@@ -3920,7 +3993,7 @@ type PluginExit struct {
 
 func (x *PluginExit) Reset() {
 	*x = PluginExit{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[32]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3932,7 +4005,7 @@ func (x *PluginExit) String() string {
 func (*PluginExit) ProtoMessage() {}
 
 func (x *PluginExit) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[32]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3945,7 +4018,7 @@ func (x *PluginExit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PluginExit.ProtoReflect.Descriptor instead.
 func (*PluginExit) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{32}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *PluginExit) GetAt() *timestamppb.Timestamp {
@@ -4028,7 +4101,7 @@ type StageApproval struct {
 
 func (x *StageApproval) Reset() {
 	*x = StageApproval{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[33]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4040,7 +4113,7 @@ func (x *StageApproval) String() string {
 func (*StageApproval) ProtoMessage() {}
 
 func (x *StageApproval) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[33]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4053,7 +4126,7 @@ func (x *StageApproval) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageApproval.ProtoReflect.Descriptor instead.
 func (*StageApproval) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{33}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *StageApproval) GetUser() string {
@@ -4082,7 +4155,7 @@ type GetStageRunRequest struct {
 
 func (x *GetStageRunRequest) Reset() {
 	*x = GetStageRunRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[34]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4094,7 +4167,7 @@ func (x *GetStageRunRequest) String() string {
 func (*GetStageRunRequest) ProtoMessage() {}
 
 func (x *GetStageRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[34]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4107,7 +4180,7 @@ func (x *GetStageRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStageRunRequest.ProtoReflect.Descriptor instead.
 func (*GetStageRunRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{34}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *GetStageRunRequest) GetDeploymentId() string {
@@ -4154,7 +4227,7 @@ type GetStageRunResponse struct {
 
 func (x *GetStageRunResponse) Reset() {
 	*x = GetStageRunResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[35]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4166,7 +4239,7 @@ func (x *GetStageRunResponse) String() string {
 func (*GetStageRunResponse) ProtoMessage() {}
 
 func (x *GetStageRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[35]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4179,7 +4252,7 @@ func (x *GetStageRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStageRunResponse.ProtoReflect.Descriptor instead.
 func (*GetStageRunResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{35}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *GetStageRunResponse) GetConfig() string {
@@ -4250,7 +4323,7 @@ type StageAttempt struct {
 
 func (x *StageAttempt) Reset() {
 	*x = StageAttempt{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[36]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4262,7 +4335,7 @@ func (x *StageAttempt) String() string {
 func (*StageAttempt) ProtoMessage() {}
 
 func (x *StageAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[36]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4275,7 +4348,7 @@ func (x *StageAttempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageAttempt.ProtoReflect.Descriptor instead.
 func (*StageAttempt) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{36}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *StageAttempt) GetNumber() int32 {
@@ -4333,7 +4406,7 @@ type StageProgress struct {
 
 func (x *StageProgress) Reset() {
 	*x = StageProgress{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[37]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4345,7 +4418,7 @@ func (x *StageProgress) String() string {
 func (*StageProgress) ProtoMessage() {}
 
 func (x *StageProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[37]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4358,7 +4431,7 @@ func (x *StageProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageProgress.ProtoReflect.Descriptor instead.
 func (*StageProgress) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{37}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *StageProgress) GetDone() int64 {
@@ -4396,7 +4469,7 @@ type StageTarget struct {
 
 func (x *StageTarget) Reset() {
 	*x = StageTarget{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[38]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4408,7 +4481,7 @@ func (x *StageTarget) String() string {
 func (*StageTarget) ProtoMessage() {}
 
 func (x *StageTarget) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[38]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4421,7 +4494,7 @@ func (x *StageTarget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageTarget.ProtoReflect.Descriptor instead.
 func (*StageTarget) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{38}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *StageTarget) GetName() string {
@@ -4510,7 +4583,7 @@ type Plugin struct {
 
 func (x *Plugin) Reset() {
 	*x = Plugin{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[39]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4522,7 +4595,7 @@ func (x *Plugin) String() string {
 func (*Plugin) ProtoMessage() {}
 
 func (x *Plugin) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[39]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4535,7 +4608,7 @@ func (x *Plugin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Plugin.ProtoReflect.Descriptor instead.
 func (*Plugin) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{39}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Plugin) GetName() string {
@@ -4798,7 +4871,7 @@ type LogBlock struct {
 
 func (x *LogBlock) Reset() {
 	*x = LogBlock{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[40]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4810,7 +4883,7 @@ func (x *LogBlock) String() string {
 func (*LogBlock) ProtoMessage() {}
 
 func (x *LogBlock) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[40]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4823,7 +4896,7 @@ func (x *LogBlock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogBlock.ProtoReflect.Descriptor instead.
 func (*LogBlock) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{40}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *LogBlock) GetDeploymentId() string {
@@ -4878,7 +4951,7 @@ type WatchStageLogRequest struct {
 
 func (x *WatchStageLogRequest) Reset() {
 	*x = WatchStageLogRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[41]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4890,7 +4963,7 @@ func (x *WatchStageLogRequest) String() string {
 func (*WatchStageLogRequest) ProtoMessage() {}
 
 func (x *WatchStageLogRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[41]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4903,7 +4976,7 @@ func (x *WatchStageLogRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchStageLogRequest.ProtoReflect.Descriptor instead.
 func (*WatchStageLogRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{41}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *WatchStageLogRequest) GetDeploymentId() string {
@@ -4935,7 +5008,7 @@ type WatchStageLogResponse struct {
 
 func (x *WatchStageLogResponse) Reset() {
 	*x = WatchStageLogResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[42]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4947,7 +5020,7 @@ func (x *WatchStageLogResponse) String() string {
 func (*WatchStageLogResponse) ProtoMessage() {}
 
 func (x *WatchStageLogResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[42]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4960,7 +5033,7 @@ func (x *WatchStageLogResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchStageLogResponse.ProtoReflect.Descriptor instead.
 func (*WatchStageLogResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{42}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *WatchStageLogResponse) GetBlocks() []*LogBlock {
@@ -5002,7 +5075,7 @@ type SyncApplicationRequest struct {
 
 func (x *SyncApplicationRequest) Reset() {
 	*x = SyncApplicationRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[43]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5014,7 +5087,7 @@ func (x *SyncApplicationRequest) String() string {
 func (*SyncApplicationRequest) ProtoMessage() {}
 
 func (x *SyncApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[43]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5027,7 +5100,7 @@ func (x *SyncApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncApplicationRequest.ProtoReflect.Descriptor instead.
 func (*SyncApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{43}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *SyncApplicationRequest) GetApplicationId() string {
@@ -5057,7 +5130,7 @@ type SyncApplicationResponse struct {
 
 func (x *SyncApplicationResponse) Reset() {
 	*x = SyncApplicationResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[44]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5069,7 +5142,7 @@ func (x *SyncApplicationResponse) String() string {
 func (*SyncApplicationResponse) ProtoMessage() {}
 
 func (x *SyncApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[44]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5082,7 +5155,7 @@ func (x *SyncApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncApplicationResponse.ProtoReflect.Descriptor instead.
 func (*SyncApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{44}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *SyncApplicationResponse) GetCommandId() string {
@@ -5121,7 +5194,7 @@ type SyncCommitRequest struct {
 
 func (x *SyncCommitRequest) Reset() {
 	*x = SyncCommitRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[45]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5133,7 +5206,7 @@ func (x *SyncCommitRequest) String() string {
 func (*SyncCommitRequest) ProtoMessage() {}
 
 func (x *SyncCommitRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[45]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5146,7 +5219,7 @@ func (x *SyncCommitRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncCommitRequest.ProtoReflect.Descriptor instead.
 func (*SyncCommitRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{45}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *SyncCommitRequest) GetApplicationId() string {
@@ -5190,7 +5263,7 @@ type SyncCommitResponse struct {
 
 func (x *SyncCommitResponse) Reset() {
 	*x = SyncCommitResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[46]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5202,7 +5275,7 @@ func (x *SyncCommitResponse) String() string {
 func (*SyncCommitResponse) ProtoMessage() {}
 
 func (x *SyncCommitResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[46]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5215,7 +5288,7 @@ func (x *SyncCommitResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncCommitResponse.ProtoReflect.Descriptor instead.
 func (*SyncCommitResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{46}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *SyncCommitResponse) GetCommandId() string {
@@ -5250,7 +5323,7 @@ type RetryDeploymentRequest struct {
 
 func (x *RetryDeploymentRequest) Reset() {
 	*x = RetryDeploymentRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[47]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5262,7 +5335,7 @@ func (x *RetryDeploymentRequest) String() string {
 func (*RetryDeploymentRequest) ProtoMessage() {}
 
 func (x *RetryDeploymentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[47]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5275,7 +5348,7 @@ func (x *RetryDeploymentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetryDeploymentRequest.ProtoReflect.Descriptor instead.
 func (*RetryDeploymentRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{47}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *RetryDeploymentRequest) GetDeploymentId() string {
@@ -5303,7 +5376,7 @@ type RetryDeploymentResponse struct {
 
 func (x *RetryDeploymentResponse) Reset() {
 	*x = RetryDeploymentResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[48]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5315,7 +5388,7 @@ func (x *RetryDeploymentResponse) String() string {
 func (*RetryDeploymentResponse) ProtoMessage() {}
 
 func (x *RetryDeploymentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[48]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5328,7 +5401,7 @@ func (x *RetryDeploymentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetryDeploymentResponse.ProtoReflect.Descriptor instead.
 func (*RetryDeploymentResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{48}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *RetryDeploymentResponse) GetCommandId() string {
@@ -5359,7 +5432,7 @@ type RollBackApplicationRequest struct {
 
 func (x *RollBackApplicationRequest) Reset() {
 	*x = RollBackApplicationRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[49]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5371,7 +5444,7 @@ func (x *RollBackApplicationRequest) String() string {
 func (*RollBackApplicationRequest) ProtoMessage() {}
 
 func (x *RollBackApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[49]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5384,7 +5457,7 @@ func (x *RollBackApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RollBackApplicationRequest.ProtoReflect.Descriptor instead.
 func (*RollBackApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{49}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *RollBackApplicationRequest) GetDeploymentId() string {
@@ -5419,7 +5492,7 @@ type RollBackApplicationResponse struct {
 
 func (x *RollBackApplicationResponse) Reset() {
 	*x = RollBackApplicationResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[50]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5431,7 +5504,7 @@ func (x *RollBackApplicationResponse) String() string {
 func (*RollBackApplicationResponse) ProtoMessage() {}
 
 func (x *RollBackApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[50]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5444,7 +5517,7 @@ func (x *RollBackApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RollBackApplicationResponse.ProtoReflect.Descriptor instead.
 func (*RollBackApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{50}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *RollBackApplicationResponse) GetCommandId() string {
@@ -5474,7 +5547,7 @@ type RemoveApplicationRequest struct {
 
 func (x *RemoveApplicationRequest) Reset() {
 	*x = RemoveApplicationRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[51]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5486,7 +5559,7 @@ func (x *RemoveApplicationRequest) String() string {
 func (*RemoveApplicationRequest) ProtoMessage() {}
 
 func (x *RemoveApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[51]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5499,7 +5572,7 @@ func (x *RemoveApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveApplicationRequest.ProtoReflect.Descriptor instead.
 func (*RemoveApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{51}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *RemoveApplicationRequest) GetApplicationId() string {
@@ -5537,7 +5610,7 @@ type RemoveApplicationResponse struct {
 
 func (x *RemoveApplicationResponse) Reset() {
 	*x = RemoveApplicationResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[52]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5549,7 +5622,7 @@ func (x *RemoveApplicationResponse) String() string {
 func (*RemoveApplicationResponse) ProtoMessage() {}
 
 func (x *RemoveApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[52]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5562,7 +5635,7 @@ func (x *RemoveApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveApplicationResponse.ProtoReflect.Descriptor instead.
 func (*RemoveApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{52}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *RemoveApplicationResponse) GetCommandId() string {
@@ -5600,7 +5673,7 @@ type ApproveStageRequest struct {
 
 func (x *ApproveStageRequest) Reset() {
 	*x = ApproveStageRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[53]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5612,7 +5685,7 @@ func (x *ApproveStageRequest) String() string {
 func (*ApproveStageRequest) ProtoMessage() {}
 
 func (x *ApproveStageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[53]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5625,7 +5698,7 @@ func (x *ApproveStageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApproveStageRequest.ProtoReflect.Descriptor instead.
 func (*ApproveStageRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{53}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *ApproveStageRequest) GetDeploymentId() string {
@@ -5665,7 +5738,7 @@ type ApproveStageResponse struct {
 
 func (x *ApproveStageResponse) Reset() {
 	*x = ApproveStageResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[54]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5677,7 +5750,7 @@ func (x *ApproveStageResponse) String() string {
 func (*ApproveStageResponse) ProtoMessage() {}
 
 func (x *ApproveStageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[54]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5690,7 +5763,7 @@ func (x *ApproveStageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApproveStageResponse.ProtoReflect.Descriptor instead.
 func (*ApproveStageResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{54}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *ApproveStageResponse) GetCommandId() string {
@@ -5711,7 +5784,7 @@ type SkipStageRequest struct {
 
 func (x *SkipStageRequest) Reset() {
 	*x = SkipStageRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[55]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5723,7 +5796,7 @@ func (x *SkipStageRequest) String() string {
 func (*SkipStageRequest) ProtoMessage() {}
 
 func (x *SkipStageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[55]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5736,7 +5809,7 @@ func (x *SkipStageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkipStageRequest.ProtoReflect.Descriptor instead.
 func (*SkipStageRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{55}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *SkipStageRequest) GetDeploymentId() string {
@@ -5769,7 +5842,7 @@ type SkipStageResponse struct {
 
 func (x *SkipStageResponse) Reset() {
 	*x = SkipStageResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[56]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5781,7 +5854,7 @@ func (x *SkipStageResponse) String() string {
 func (*SkipStageResponse) ProtoMessage() {}
 
 func (x *SkipStageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[56]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5794,7 +5867,7 @@ func (x *SkipStageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkipStageResponse.ProtoReflect.Descriptor instead.
 func (*SkipStageResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{56}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *SkipStageResponse) GetCommandId() string {
@@ -5815,7 +5888,7 @@ type CancelDeploymentRequest struct {
 
 func (x *CancelDeploymentRequest) Reset() {
 	*x = CancelDeploymentRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[57]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5827,7 +5900,7 @@ func (x *CancelDeploymentRequest) String() string {
 func (*CancelDeploymentRequest) ProtoMessage() {}
 
 func (x *CancelDeploymentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[57]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5840,7 +5913,7 @@ func (x *CancelDeploymentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelDeploymentRequest.ProtoReflect.Descriptor instead.
 func (*CancelDeploymentRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{57}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *CancelDeploymentRequest) GetDeploymentId() string {
@@ -5873,7 +5946,7 @@ type CancelDeploymentResponse struct {
 
 func (x *CancelDeploymentResponse) Reset() {
 	*x = CancelDeploymentResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[58]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5885,7 +5958,7 @@ func (x *CancelDeploymentResponse) String() string {
 func (*CancelDeploymentResponse) ProtoMessage() {}
 
 func (x *CancelDeploymentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[58]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5898,7 +5971,7 @@ func (x *CancelDeploymentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelDeploymentResponse.ProtoReflect.Descriptor instead.
 func (*CancelDeploymentResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{58}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *CancelDeploymentResponse) GetCommandId() string {
@@ -5921,7 +5994,7 @@ type OpenApplicationRequest struct {
 
 func (x *OpenApplicationRequest) Reset() {
 	*x = OpenApplicationRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[59]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5933,7 +6006,7 @@ func (x *OpenApplicationRequest) String() string {
 func (*OpenApplicationRequest) ProtoMessage() {}
 
 func (x *OpenApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[59]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5946,7 +6019,7 @@ func (x *OpenApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenApplicationRequest.ProtoReflect.Descriptor instead.
 func (*OpenApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{59}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *OpenApplicationRequest) GetApplicationId() string {
@@ -5982,7 +6055,7 @@ type OpenApplicationResponse struct {
 
 func (x *OpenApplicationResponse) Reset() {
 	*x = OpenApplicationResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[60]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5994,7 +6067,7 @@ func (x *OpenApplicationResponse) String() string {
 func (*OpenApplicationResponse) ProtoMessage() {}
 
 func (x *OpenApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[60]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6007,7 +6080,7 @@ func (x *OpenApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenApplicationResponse.ProtoReflect.Descriptor instead.
 func (*OpenApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{60}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *OpenApplicationResponse) GetUrl() string {
@@ -6035,7 +6108,7 @@ type RestartPluginRequest struct {
 
 func (x *RestartPluginRequest) Reset() {
 	*x = RestartPluginRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[61]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6047,7 +6120,7 @@ func (x *RestartPluginRequest) String() string {
 func (*RestartPluginRequest) ProtoMessage() {}
 
 func (x *RestartPluginRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[61]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6060,7 +6133,7 @@ func (x *RestartPluginRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestartPluginRequest.ProtoReflect.Descriptor instead.
 func (*RestartPluginRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{61}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *RestartPluginRequest) GetName() string {
@@ -6085,7 +6158,7 @@ type RestartPluginResponse struct {
 
 func (x *RestartPluginResponse) Reset() {
 	*x = RestartPluginResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[62]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6097,7 +6170,7 @@ func (x *RestartPluginResponse) String() string {
 func (*RestartPluginResponse) ProtoMessage() {}
 
 func (x *RestartPluginResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[62]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6110,7 +6183,7 @@ func (x *RestartPluginResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestartPluginResponse.ProtoReflect.Descriptor instead.
 func (*RestartPluginResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{62}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{63}
 }
 
 type ShutdownRequest struct {
@@ -6123,7 +6196,7 @@ type ShutdownRequest struct {
 
 func (x *ShutdownRequest) Reset() {
 	*x = ShutdownRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[63]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6135,7 +6208,7 @@ func (x *ShutdownRequest) String() string {
 func (*ShutdownRequest) ProtoMessage() {}
 
 func (x *ShutdownRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[63]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6148,7 +6221,7 @@ func (x *ShutdownRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShutdownRequest.ProtoReflect.Descriptor instead.
 func (*ShutdownRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{63}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *ShutdownRequest) GetRemove() bool {
@@ -6166,7 +6239,7 @@ type ShutdownResponse struct {
 
 func (x *ShutdownResponse) Reset() {
 	*x = ShutdownResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[64]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6178,7 +6251,7 @@ func (x *ShutdownResponse) String() string {
 func (*ShutdownResponse) ProtoMessage() {}
 
 func (x *ShutdownResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[64]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6191,7 +6264,7 @@ func (x *ShutdownResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShutdownResponse.ProtoReflect.Descriptor instead.
 func (*ShutdownResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{64}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{65}
 }
 
 var File_api_deck_v1_deck_proto protoreflect.FileDescriptor
@@ -6203,7 +6276,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x04logs\x18\x01 \x01(\bR\x04logs\x127\n" +
 	"\theartbeat\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\theartbeat\"@\n" +
 	"\rWatchResponse\x12/\n" +
-	"\x06events\x18\x01 \x03(\v2\x17.pipedeck.deck.v1.EventR\x06events\"\xe1\x05\n" +
+	"\x06events\x18\x01 \x03(\v2\x17.pipedeck.deck.v1.EventR\x06events\"\xa1\x06\n" +
 	"\x05Event\x12.\n" +
 	"\x04time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12A\n" +
 	"\venvironment\x18\x02 \x01(\v2\x1d.pipedeck.deck.v1.EnvironmentH\x00R\venvironment\x12;\n" +
@@ -6220,8 +6293,15 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	" \x01(\v2\x19.pipedeck.deck.v1.RemovedH\x00R\aremoved\x125\n" +
 	"\aproblem\x18\v \x01(\v2\x19.pipedeck.deck.v1.ProblemH\x00R\aproblem\x12/\n" +
 	"\x05piped\x18\f \x01(\v2\x17.pipedeck.deck.v1.PipedH\x00R\x05piped\x125\n" +
-	"\acaption\x18\r \x01(\v2\x19.pipedeck.deck.v1.CaptionH\x00R\acaptionB\x06\n" +
-	"\x04kind\"\b\n" +
+	"\acaption\x18\r \x01(\v2\x19.pipedeck.deck.v1.CaptionH\x00R\acaption\x12>\n" +
+	"\n" +
+	"connection\x18\x0e \x01(\v2\x1c.pipedeck.deck.v1.ConnectionH\x00R\n" +
+	"connectionB\x06\n" +
+	"\x04kind\":\n" +
+	"\n" +
+	"Connection\x12\x12\n" +
+	"\x04lost\x18\x01 \x01(\tR\x04lost\x12\x18\n" +
+	"\astopped\x18\x02 \x01(\bR\astopped\"\b\n" +
 	"\x06Synced\"\a\n" +
 	"\x05Reset\"\x8b\x01\n" +
 	"\aRemoved\x12%\n" +
@@ -6811,7 +6891,7 @@ func file_api_deck_v1_deck_proto_rawDescGZIP() []byte {
 }
 
 var file_api_deck_v1_deck_proto_enumTypes = make([]protoimpl.EnumInfo, 11)
-var file_api_deck_v1_deck_proto_msgTypes = make([]protoimpl.MessageInfo, 67)
+var file_api_deck_v1_deck_proto_msgTypes = make([]protoimpl.MessageInfo, 68)
 var file_api_deck_v1_deck_proto_goTypes = []any{
 	(SyncStatus)(0),                       // 0: pipedeck.deck.v1.SyncStatus
 	(HealthStatus)(0),                     // 1: pipedeck.deck.v1.HealthStatus
@@ -6827,232 +6907,234 @@ var file_api_deck_v1_deck_proto_goTypes = []any{
 	(*WatchRequest)(nil),                  // 11: pipedeck.deck.v1.WatchRequest
 	(*WatchResponse)(nil),                 // 12: pipedeck.deck.v1.WatchResponse
 	(*Event)(nil),                         // 13: pipedeck.deck.v1.Event
-	(*Synced)(nil),                        // 14: pipedeck.deck.v1.Synced
-	(*Reset)(nil),                         // 15: pipedeck.deck.v1.Reset
-	(*Removed)(nil),                       // 16: pipedeck.deck.v1.Removed
-	(*Problem)(nil),                       // 17: pipedeck.deck.v1.Problem
-	(*Environment)(nil),                   // 18: pipedeck.deck.v1.Environment
-	(*Cluster)(nil),                       // 19: pipedeck.deck.v1.Cluster
-	(*Component)(nil),                     // 20: pipedeck.deck.v1.Component
-	(*Piped)(nil),                         // 21: pipedeck.deck.v1.Piped
-	(*Application)(nil),                   // 22: pipedeck.deck.v1.Application
-	(*ResourceCounts)(nil),                // 23: pipedeck.deck.v1.ResourceCounts
-	(*LookAtApplicationRequest)(nil),      // 24: pipedeck.deck.v1.LookAtApplicationRequest
-	(*LookAtApplicationResponse)(nil),     // 25: pipedeck.deck.v1.LookAtApplicationResponse
-	(*WatchResourcesRequest)(nil),         // 26: pipedeck.deck.v1.WatchResourcesRequest
-	(*WatchPodLogRequest)(nil),            // 27: pipedeck.deck.v1.WatchPodLogRequest
-	(*WatchResourcesResponse)(nil),        // 28: pipedeck.deck.v1.WatchResourcesResponse
-	(*Resource)(nil),                      // 29: pipedeck.deck.v1.Resource
-	(*FieldDrift)(nil),                    // 30: pipedeck.deck.v1.FieldDrift
-	(*Deployment)(nil),                    // 31: pipedeck.deck.v1.Deployment
-	(*Cause)(nil),                         // 32: pipedeck.deck.v1.Cause
-	(*GetInsightsRequest)(nil),            // 33: pipedeck.deck.v1.GetInsightsRequest
-	(*GetInsightsResponse)(nil),           // 34: pipedeck.deck.v1.GetInsightsResponse
-	(*Insight)(nil),                       // 35: pipedeck.deck.v1.Insight
-	(*ListBranchesRequest)(nil),           // 36: pipedeck.deck.v1.ListBranchesRequest
-	(*ListBranchesResponse)(nil),          // 37: pipedeck.deck.v1.ListBranchesResponse
-	(*Branch)(nil),                        // 38: pipedeck.deck.v1.Branch
-	(*PreviewBranchRequest)(nil),          // 39: pipedeck.deck.v1.PreviewBranchRequest
-	(*Commit)(nil),                        // 40: pipedeck.deck.v1.Commit
-	(*Stage)(nil),                         // 41: pipedeck.deck.v1.Stage
-	(*PluginBuild)(nil),                   // 42: pipedeck.deck.v1.PluginBuild
-	(*PluginExit)(nil),                    // 43: pipedeck.deck.v1.PluginExit
-	(*StageApproval)(nil),                 // 44: pipedeck.deck.v1.StageApproval
-	(*GetStageRunRequest)(nil),            // 45: pipedeck.deck.v1.GetStageRunRequest
-	(*GetStageRunResponse)(nil),           // 46: pipedeck.deck.v1.GetStageRunResponse
-	(*StageAttempt)(nil),                  // 47: pipedeck.deck.v1.StageAttempt
-	(*StageProgress)(nil),                 // 48: pipedeck.deck.v1.StageProgress
-	(*StageTarget)(nil),                   // 49: pipedeck.deck.v1.StageTarget
-	(*Plugin)(nil),                        // 50: pipedeck.deck.v1.Plugin
-	(*LogBlock)(nil),                      // 51: pipedeck.deck.v1.LogBlock
-	(*WatchStageLogRequest)(nil),          // 52: pipedeck.deck.v1.WatchStageLogRequest
-	(*WatchStageLogResponse)(nil),         // 53: pipedeck.deck.v1.WatchStageLogResponse
-	(*SyncApplicationRequest)(nil),        // 54: pipedeck.deck.v1.SyncApplicationRequest
-	(*SyncApplicationResponse)(nil),       // 55: pipedeck.deck.v1.SyncApplicationResponse
-	(*SyncCommitRequest)(nil),             // 56: pipedeck.deck.v1.SyncCommitRequest
-	(*SyncCommitResponse)(nil),            // 57: pipedeck.deck.v1.SyncCommitResponse
-	(*RetryDeploymentRequest)(nil),        // 58: pipedeck.deck.v1.RetryDeploymentRequest
-	(*RetryDeploymentResponse)(nil),       // 59: pipedeck.deck.v1.RetryDeploymentResponse
-	(*RollBackApplicationRequest)(nil),    // 60: pipedeck.deck.v1.RollBackApplicationRequest
-	(*RollBackApplicationResponse)(nil),   // 61: pipedeck.deck.v1.RollBackApplicationResponse
-	(*RemoveApplicationRequest)(nil),      // 62: pipedeck.deck.v1.RemoveApplicationRequest
-	(*RemoveApplicationResponse)(nil),     // 63: pipedeck.deck.v1.RemoveApplicationResponse
-	(*ApproveStageRequest)(nil),           // 64: pipedeck.deck.v1.ApproveStageRequest
-	(*ApproveStageResponse)(nil),          // 65: pipedeck.deck.v1.ApproveStageResponse
-	(*SkipStageRequest)(nil),              // 66: pipedeck.deck.v1.SkipStageRequest
-	(*SkipStageResponse)(nil),             // 67: pipedeck.deck.v1.SkipStageResponse
-	(*CancelDeploymentRequest)(nil),       // 68: pipedeck.deck.v1.CancelDeploymentRequest
-	(*CancelDeploymentResponse)(nil),      // 69: pipedeck.deck.v1.CancelDeploymentResponse
-	(*OpenApplicationRequest)(nil),        // 70: pipedeck.deck.v1.OpenApplicationRequest
-	(*OpenApplicationResponse)(nil),       // 71: pipedeck.deck.v1.OpenApplicationResponse
-	(*RestartPluginRequest)(nil),          // 72: pipedeck.deck.v1.RestartPluginRequest
-	(*RestartPluginResponse)(nil),         // 73: pipedeck.deck.v1.RestartPluginResponse
-	(*ShutdownRequest)(nil),               // 74: pipedeck.deck.v1.ShutdownRequest
-	(*ShutdownResponse)(nil),              // 75: pipedeck.deck.v1.ShutdownResponse
-	nil,                                   // 76: pipedeck.deck.v1.Application.LabelsEntry
-	nil,                                   // 77: pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
-	(*durationpb.Duration)(nil),           // 78: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),         // 79: google.protobuf.Timestamp
-	(*Caption)(nil),                       // 80: pipedeck.deck.v1.Caption
-	(*Breakpoint)(nil),                    // 81: pipedeck.deck.v1.Breakpoint
-	(*Fault)(nil),                         // 82: pipedeck.deck.v1.Fault
-	(*StagePause)(nil),                    // 83: pipedeck.deck.v1.StagePause
-	(*PluginCall)(nil),                    // 84: pipedeck.deck.v1.PluginCall
-	(*ChangeBreakpointsRequest)(nil),      // 85: pipedeck.deck.v1.ChangeBreakpointsRequest
-	(*ContinueStageRequest)(nil),          // 86: pipedeck.deck.v1.ContinueStageRequest
-	(*ShowCaptionRequest)(nil),            // 87: pipedeck.deck.v1.ShowCaptionRequest
-	(*PlanPreviewResponse)(nil),           // 88: pipedeck.deck.v1.PlanPreviewResponse
-	(*ChangeBreakpointsResponse)(nil),     // 89: pipedeck.deck.v1.ChangeBreakpointsResponse
-	(*ContinueStageResponse)(nil),         // 90: pipedeck.deck.v1.ContinueStageResponse
-	(*ShowCaptionResponse)(nil),           // 91: pipedeck.deck.v1.ShowCaptionResponse
+	(*Connection)(nil),                    // 14: pipedeck.deck.v1.Connection
+	(*Synced)(nil),                        // 15: pipedeck.deck.v1.Synced
+	(*Reset)(nil),                         // 16: pipedeck.deck.v1.Reset
+	(*Removed)(nil),                       // 17: pipedeck.deck.v1.Removed
+	(*Problem)(nil),                       // 18: pipedeck.deck.v1.Problem
+	(*Environment)(nil),                   // 19: pipedeck.deck.v1.Environment
+	(*Cluster)(nil),                       // 20: pipedeck.deck.v1.Cluster
+	(*Component)(nil),                     // 21: pipedeck.deck.v1.Component
+	(*Piped)(nil),                         // 22: pipedeck.deck.v1.Piped
+	(*Application)(nil),                   // 23: pipedeck.deck.v1.Application
+	(*ResourceCounts)(nil),                // 24: pipedeck.deck.v1.ResourceCounts
+	(*LookAtApplicationRequest)(nil),      // 25: pipedeck.deck.v1.LookAtApplicationRequest
+	(*LookAtApplicationResponse)(nil),     // 26: pipedeck.deck.v1.LookAtApplicationResponse
+	(*WatchResourcesRequest)(nil),         // 27: pipedeck.deck.v1.WatchResourcesRequest
+	(*WatchPodLogRequest)(nil),            // 28: pipedeck.deck.v1.WatchPodLogRequest
+	(*WatchResourcesResponse)(nil),        // 29: pipedeck.deck.v1.WatchResourcesResponse
+	(*Resource)(nil),                      // 30: pipedeck.deck.v1.Resource
+	(*FieldDrift)(nil),                    // 31: pipedeck.deck.v1.FieldDrift
+	(*Deployment)(nil),                    // 32: pipedeck.deck.v1.Deployment
+	(*Cause)(nil),                         // 33: pipedeck.deck.v1.Cause
+	(*GetInsightsRequest)(nil),            // 34: pipedeck.deck.v1.GetInsightsRequest
+	(*GetInsightsResponse)(nil),           // 35: pipedeck.deck.v1.GetInsightsResponse
+	(*Insight)(nil),                       // 36: pipedeck.deck.v1.Insight
+	(*ListBranchesRequest)(nil),           // 37: pipedeck.deck.v1.ListBranchesRequest
+	(*ListBranchesResponse)(nil),          // 38: pipedeck.deck.v1.ListBranchesResponse
+	(*Branch)(nil),                        // 39: pipedeck.deck.v1.Branch
+	(*PreviewBranchRequest)(nil),          // 40: pipedeck.deck.v1.PreviewBranchRequest
+	(*Commit)(nil),                        // 41: pipedeck.deck.v1.Commit
+	(*Stage)(nil),                         // 42: pipedeck.deck.v1.Stage
+	(*PluginBuild)(nil),                   // 43: pipedeck.deck.v1.PluginBuild
+	(*PluginExit)(nil),                    // 44: pipedeck.deck.v1.PluginExit
+	(*StageApproval)(nil),                 // 45: pipedeck.deck.v1.StageApproval
+	(*GetStageRunRequest)(nil),            // 46: pipedeck.deck.v1.GetStageRunRequest
+	(*GetStageRunResponse)(nil),           // 47: pipedeck.deck.v1.GetStageRunResponse
+	(*StageAttempt)(nil),                  // 48: pipedeck.deck.v1.StageAttempt
+	(*StageProgress)(nil),                 // 49: pipedeck.deck.v1.StageProgress
+	(*StageTarget)(nil),                   // 50: pipedeck.deck.v1.StageTarget
+	(*Plugin)(nil),                        // 51: pipedeck.deck.v1.Plugin
+	(*LogBlock)(nil),                      // 52: pipedeck.deck.v1.LogBlock
+	(*WatchStageLogRequest)(nil),          // 53: pipedeck.deck.v1.WatchStageLogRequest
+	(*WatchStageLogResponse)(nil),         // 54: pipedeck.deck.v1.WatchStageLogResponse
+	(*SyncApplicationRequest)(nil),        // 55: pipedeck.deck.v1.SyncApplicationRequest
+	(*SyncApplicationResponse)(nil),       // 56: pipedeck.deck.v1.SyncApplicationResponse
+	(*SyncCommitRequest)(nil),             // 57: pipedeck.deck.v1.SyncCommitRequest
+	(*SyncCommitResponse)(nil),            // 58: pipedeck.deck.v1.SyncCommitResponse
+	(*RetryDeploymentRequest)(nil),        // 59: pipedeck.deck.v1.RetryDeploymentRequest
+	(*RetryDeploymentResponse)(nil),       // 60: pipedeck.deck.v1.RetryDeploymentResponse
+	(*RollBackApplicationRequest)(nil),    // 61: pipedeck.deck.v1.RollBackApplicationRequest
+	(*RollBackApplicationResponse)(nil),   // 62: pipedeck.deck.v1.RollBackApplicationResponse
+	(*RemoveApplicationRequest)(nil),      // 63: pipedeck.deck.v1.RemoveApplicationRequest
+	(*RemoveApplicationResponse)(nil),     // 64: pipedeck.deck.v1.RemoveApplicationResponse
+	(*ApproveStageRequest)(nil),           // 65: pipedeck.deck.v1.ApproveStageRequest
+	(*ApproveStageResponse)(nil),          // 66: pipedeck.deck.v1.ApproveStageResponse
+	(*SkipStageRequest)(nil),              // 67: pipedeck.deck.v1.SkipStageRequest
+	(*SkipStageResponse)(nil),             // 68: pipedeck.deck.v1.SkipStageResponse
+	(*CancelDeploymentRequest)(nil),       // 69: pipedeck.deck.v1.CancelDeploymentRequest
+	(*CancelDeploymentResponse)(nil),      // 70: pipedeck.deck.v1.CancelDeploymentResponse
+	(*OpenApplicationRequest)(nil),        // 71: pipedeck.deck.v1.OpenApplicationRequest
+	(*OpenApplicationResponse)(nil),       // 72: pipedeck.deck.v1.OpenApplicationResponse
+	(*RestartPluginRequest)(nil),          // 73: pipedeck.deck.v1.RestartPluginRequest
+	(*RestartPluginResponse)(nil),         // 74: pipedeck.deck.v1.RestartPluginResponse
+	(*ShutdownRequest)(nil),               // 75: pipedeck.deck.v1.ShutdownRequest
+	(*ShutdownResponse)(nil),              // 76: pipedeck.deck.v1.ShutdownResponse
+	nil,                                   // 77: pipedeck.deck.v1.Application.LabelsEntry
+	nil,                                   // 78: pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
+	(*durationpb.Duration)(nil),           // 79: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),         // 80: google.protobuf.Timestamp
+	(*Caption)(nil),                       // 81: pipedeck.deck.v1.Caption
+	(*Breakpoint)(nil),                    // 82: pipedeck.deck.v1.Breakpoint
+	(*Fault)(nil),                         // 83: pipedeck.deck.v1.Fault
+	(*StagePause)(nil),                    // 84: pipedeck.deck.v1.StagePause
+	(*PluginCall)(nil),                    // 85: pipedeck.deck.v1.PluginCall
+	(*ChangeBreakpointsRequest)(nil),      // 86: pipedeck.deck.v1.ChangeBreakpointsRequest
+	(*ContinueStageRequest)(nil),          // 87: pipedeck.deck.v1.ContinueStageRequest
+	(*ShowCaptionRequest)(nil),            // 88: pipedeck.deck.v1.ShowCaptionRequest
+	(*PlanPreviewResponse)(nil),           // 89: pipedeck.deck.v1.PlanPreviewResponse
+	(*ChangeBreakpointsResponse)(nil),     // 90: pipedeck.deck.v1.ChangeBreakpointsResponse
+	(*ContinueStageResponse)(nil),         // 91: pipedeck.deck.v1.ContinueStageResponse
+	(*ShowCaptionResponse)(nil),           // 92: pipedeck.deck.v1.ShowCaptionResponse
 }
 var file_api_deck_v1_deck_proto_depIdxs = []int32{
-	78,  // 0: pipedeck.deck.v1.WatchRequest.heartbeat:type_name -> google.protobuf.Duration
+	79,  // 0: pipedeck.deck.v1.WatchRequest.heartbeat:type_name -> google.protobuf.Duration
 	13,  // 1: pipedeck.deck.v1.WatchResponse.events:type_name -> pipedeck.deck.v1.Event
-	79,  // 2: pipedeck.deck.v1.Event.time:type_name -> google.protobuf.Timestamp
-	18,  // 3: pipedeck.deck.v1.Event.environment:type_name -> pipedeck.deck.v1.Environment
-	20,  // 4: pipedeck.deck.v1.Event.component:type_name -> pipedeck.deck.v1.Component
-	22,  // 5: pipedeck.deck.v1.Event.application:type_name -> pipedeck.deck.v1.Application
-	31,  // 6: pipedeck.deck.v1.Event.deployment:type_name -> pipedeck.deck.v1.Deployment
-	50,  // 7: pipedeck.deck.v1.Event.plugin:type_name -> pipedeck.deck.v1.Plugin
-	51,  // 8: pipedeck.deck.v1.Event.log:type_name -> pipedeck.deck.v1.LogBlock
-	14,  // 9: pipedeck.deck.v1.Event.synced:type_name -> pipedeck.deck.v1.Synced
-	15,  // 10: pipedeck.deck.v1.Event.reset:type_name -> pipedeck.deck.v1.Reset
-	16,  // 11: pipedeck.deck.v1.Event.removed:type_name -> pipedeck.deck.v1.Removed
-	17,  // 12: pipedeck.deck.v1.Event.problem:type_name -> pipedeck.deck.v1.Problem
-	21,  // 13: pipedeck.deck.v1.Event.piped:type_name -> pipedeck.deck.v1.Piped
-	80,  // 14: pipedeck.deck.v1.Event.caption:type_name -> pipedeck.deck.v1.Caption
-	79,  // 15: pipedeck.deck.v1.Problem.since:type_name -> google.protobuf.Timestamp
-	79,  // 16: pipedeck.deck.v1.Environment.started_at:type_name -> google.protobuf.Timestamp
-	19,  // 17: pipedeck.deck.v1.Environment.clusters:type_name -> pipedeck.deck.v1.Cluster
-	81,  // 18: pipedeck.deck.v1.Environment.breakpoints:type_name -> pipedeck.deck.v1.Breakpoint
-	6,   // 19: pipedeck.deck.v1.Component.state:type_name -> pipedeck.deck.v1.Component.State
-	79,  // 20: pipedeck.deck.v1.Component.started_at:type_name -> google.protobuf.Timestamp
-	79,  // 21: pipedeck.deck.v1.Component.ended_at:type_name -> google.protobuf.Timestamp
-	7,   // 22: pipedeck.deck.v1.Piped.state:type_name -> pipedeck.deck.v1.Piped.State
-	79,  // 23: pipedeck.deck.v1.Piped.started_at:type_name -> google.protobuf.Timestamp
-	79,  // 24: pipedeck.deck.v1.Piped.last_seen_at:type_name -> google.protobuf.Timestamp
-	82,  // 25: pipedeck.deck.v1.Piped.faults:type_name -> pipedeck.deck.v1.Fault
-	76,  // 26: pipedeck.deck.v1.Application.labels:type_name -> pipedeck.deck.v1.Application.LabelsEntry
-	0,   // 27: pipedeck.deck.v1.Application.sync:type_name -> pipedeck.deck.v1.SyncStatus
-	1,   // 28: pipedeck.deck.v1.Application.health:type_name -> pipedeck.deck.v1.HealthStatus
-	23,  // 29: pipedeck.deck.v1.Application.resources:type_name -> pipedeck.deck.v1.ResourceCounts
-	79,  // 30: pipedeck.deck.v1.Application.looking_since:type_name -> google.protobuf.Timestamp
-	79,  // 31: pipedeck.deck.v1.Application.examined_at:type_name -> google.protobuf.Timestamp
-	78,  // 32: pipedeck.deck.v1.LookAtApplicationResponse.took:type_name -> google.protobuf.Duration
-	29,  // 33: pipedeck.deck.v1.WatchResourcesResponse.resources:type_name -> pipedeck.deck.v1.Resource
-	1,   // 34: pipedeck.deck.v1.Resource.health:type_name -> pipedeck.deck.v1.HealthStatus
-	79,  // 35: pipedeck.deck.v1.Resource.created_at:type_name -> google.protobuf.Timestamp
-	30,  // 36: pipedeck.deck.v1.Resource.fields:type_name -> pipedeck.deck.v1.FieldDrift
-	8,   // 37: pipedeck.deck.v1.FieldDrift.change:type_name -> pipedeck.deck.v1.FieldDrift.Change
-	2,   // 38: pipedeck.deck.v1.Deployment.status:type_name -> pipedeck.deck.v1.DeploymentStatus
-	40,  // 39: pipedeck.deck.v1.Deployment.commit:type_name -> pipedeck.deck.v1.Commit
-	41,  // 40: pipedeck.deck.v1.Deployment.stages:type_name -> pipedeck.deck.v1.Stage
-	79,  // 41: pipedeck.deck.v1.Deployment.created_at:type_name -> google.protobuf.Timestamp
-	79,  // 42: pipedeck.deck.v1.Deployment.completed_at:type_name -> google.protobuf.Timestamp
-	40,  // 43: pipedeck.deck.v1.Deployment.event_commit:type_name -> pipedeck.deck.v1.Commit
-	32,  // 44: pipedeck.deck.v1.Deployment.cause:type_name -> pipedeck.deck.v1.Cause
-	3,   // 45: pipedeck.deck.v1.Deployment.trigger:type_name -> pipedeck.deck.v1.DeploymentTrigger
-	79,  // 46: pipedeck.deck.v1.Deployment.planning_since:type_name -> google.protobuf.Timestamp
-	78,  // 47: pipedeck.deck.v1.Deployment.paused:type_name -> google.protobuf.Duration
-	35,  // 48: pipedeck.deck.v1.GetInsightsResponse.all:type_name -> pipedeck.deck.v1.Insight
-	35,  // 49: pipedeck.deck.v1.GetInsightsResponse.applications:type_name -> pipedeck.deck.v1.Insight
-	79,  // 50: pipedeck.deck.v1.GetInsightsResponse.from:type_name -> google.protobuf.Timestamp
-	79,  // 51: pipedeck.deck.v1.GetInsightsResponse.to:type_name -> google.protobuf.Timestamp
-	78,  // 52: pipedeck.deck.v1.Insight.lead_time:type_name -> google.protobuf.Duration
-	78,  // 53: pipedeck.deck.v1.Insight.restore_time:type_name -> google.protobuf.Duration
-	38,  // 54: pipedeck.deck.v1.ListBranchesResponse.branches:type_name -> pipedeck.deck.v1.Branch
-	79,  // 55: pipedeck.deck.v1.Branch.committed_at:type_name -> google.protobuf.Timestamp
-	78,  // 56: pipedeck.deck.v1.PreviewBranchRequest.timeout:type_name -> google.protobuf.Duration
-	79,  // 57: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
-	4,   // 58: pipedeck.deck.v1.Stage.status:type_name -> pipedeck.deck.v1.StageStatus
-	79,  // 59: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
-	79,  // 60: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
-	48,  // 61: pipedeck.deck.v1.Stage.progress:type_name -> pipedeck.deck.v1.StageProgress
-	49,  // 62: pipedeck.deck.v1.Stage.targets:type_name -> pipedeck.deck.v1.StageTarget
-	44,  // 63: pipedeck.deck.v1.Stage.approvals:type_name -> pipedeck.deck.v1.StageApproval
-	79,  // 64: pipedeck.deck.v1.Stage.first_started_at:type_name -> google.protobuf.Timestamp
-	32,  // 65: pipedeck.deck.v1.Stage.cause:type_name -> pipedeck.deck.v1.Cause
-	42,  // 66: pipedeck.deck.v1.Stage.build:type_name -> pipedeck.deck.v1.PluginBuild
-	79,  // 67: pipedeck.deck.v1.Stage.silent_since:type_name -> google.protobuf.Timestamp
-	83,  // 68: pipedeck.deck.v1.Stage.pause:type_name -> pipedeck.deck.v1.StagePause
-	78,  // 69: pipedeck.deck.v1.Stage.paused:type_name -> google.protobuf.Duration
-	79,  // 70: pipedeck.deck.v1.PluginBuild.built_at:type_name -> google.protobuf.Timestamp
-	79,  // 71: pipedeck.deck.v1.PluginExit.at:type_name -> google.protobuf.Timestamp
-	42,  // 72: pipedeck.deck.v1.PluginExit.build:type_name -> pipedeck.deck.v1.PluginBuild
-	78,  // 73: pipedeck.deck.v1.PluginExit.uptime:type_name -> google.protobuf.Duration
-	79,  // 74: pipedeck.deck.v1.StageApproval.at:type_name -> google.protobuf.Timestamp
-	78,  // 75: pipedeck.deck.v1.GetStageRunResponse.timeout:type_name -> google.protobuf.Duration
-	47,  // 76: pipedeck.deck.v1.GetStageRunResponse.attempts:type_name -> pipedeck.deck.v1.StageAttempt
-	77,  // 77: pipedeck.deck.v1.GetStageRunResponse.metadata:type_name -> pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
-	44,  // 78: pipedeck.deck.v1.GetStageRunResponse.approvals:type_name -> pipedeck.deck.v1.StageApproval
-	84,  // 79: pipedeck.deck.v1.GetStageRunResponse.calls:type_name -> pipedeck.deck.v1.PluginCall
-	79,  // 80: pipedeck.deck.v1.StageAttempt.started_at:type_name -> google.protobuf.Timestamp
-	79,  // 81: pipedeck.deck.v1.StageAttempt.ended_at:type_name -> google.protobuf.Timestamp
-	4,   // 82: pipedeck.deck.v1.StageAttempt.status:type_name -> pipedeck.deck.v1.StageStatus
-	42,  // 83: pipedeck.deck.v1.StageAttempt.build:type_name -> pipedeck.deck.v1.PluginBuild
-	4,   // 84: pipedeck.deck.v1.StageTarget.status:type_name -> pipedeck.deck.v1.StageStatus
-	9,   // 85: pipedeck.deck.v1.Plugin.state:type_name -> pipedeck.deck.v1.Plugin.State
-	79,  // 86: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
-	79,  // 87: pipedeck.deck.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
-	79,  // 88: pipedeck.deck.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
-	42,  // 89: pipedeck.deck.v1.Plugin.build:type_name -> pipedeck.deck.v1.PluginBuild
-	43,  // 90: pipedeck.deck.v1.Plugin.exits:type_name -> pipedeck.deck.v1.PluginExit
-	5,   // 91: pipedeck.deck.v1.LogBlock.severity:type_name -> pipedeck.deck.v1.Severity
-	79,  // 92: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
-	51,  // 93: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
-	10,  // 94: pipedeck.deck.v1.CancelDeploymentRequest.rollback:type_name -> pipedeck.deck.v1.CancelDeploymentRequest.Rollback
-	11,  // 95: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
-	52,  // 96: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
-	45,  // 97: pipedeck.deck.v1.DeckService.GetStageRun:input_type -> pipedeck.deck.v1.GetStageRunRequest
-	26,  // 98: pipedeck.deck.v1.DeckService.WatchResources:input_type -> pipedeck.deck.v1.WatchResourcesRequest
-	27,  // 99: pipedeck.deck.v1.DeckService.WatchPodLog:input_type -> pipedeck.deck.v1.WatchPodLogRequest
-	33,  // 100: pipedeck.deck.v1.DeckService.GetInsights:input_type -> pipedeck.deck.v1.GetInsightsRequest
-	36,  // 101: pipedeck.deck.v1.DeckService.ListBranches:input_type -> pipedeck.deck.v1.ListBranchesRequest
-	39,  // 102: pipedeck.deck.v1.DeckService.PreviewBranch:input_type -> pipedeck.deck.v1.PreviewBranchRequest
-	54,  // 103: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
-	56,  // 104: pipedeck.deck.v1.DeckService.SyncCommit:input_type -> pipedeck.deck.v1.SyncCommitRequest
-	58,  // 105: pipedeck.deck.v1.DeckService.RetryDeployment:input_type -> pipedeck.deck.v1.RetryDeploymentRequest
-	60,  // 106: pipedeck.deck.v1.DeckService.RollBackApplication:input_type -> pipedeck.deck.v1.RollBackApplicationRequest
-	62,  // 107: pipedeck.deck.v1.DeckService.RemoveApplication:input_type -> pipedeck.deck.v1.RemoveApplicationRequest
-	64,  // 108: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
-	66,  // 109: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
-	68,  // 110: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
-	70,  // 111: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
-	72,  // 112: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
-	74,  // 113: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
-	24,  // 114: pipedeck.deck.v1.DeckService.LookAtApplication:input_type -> pipedeck.deck.v1.LookAtApplicationRequest
-	85,  // 115: pipedeck.deck.v1.DeckService.ChangeBreakpoints:input_type -> pipedeck.deck.v1.ChangeBreakpointsRequest
-	86,  // 116: pipedeck.deck.v1.DeckService.ContinueStage:input_type -> pipedeck.deck.v1.ContinueStageRequest
-	87,  // 117: pipedeck.deck.v1.DeckService.ShowCaption:input_type -> pipedeck.deck.v1.ShowCaptionRequest
-	12,  // 118: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
-	53,  // 119: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
-	46,  // 120: pipedeck.deck.v1.DeckService.GetStageRun:output_type -> pipedeck.deck.v1.GetStageRunResponse
-	28,  // 121: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
-	53,  // 122: pipedeck.deck.v1.DeckService.WatchPodLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
-	34,  // 123: pipedeck.deck.v1.DeckService.GetInsights:output_type -> pipedeck.deck.v1.GetInsightsResponse
-	37,  // 124: pipedeck.deck.v1.DeckService.ListBranches:output_type -> pipedeck.deck.v1.ListBranchesResponse
-	88,  // 125: pipedeck.deck.v1.DeckService.PreviewBranch:output_type -> pipedeck.deck.v1.PlanPreviewResponse
-	55,  // 126: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
-	57,  // 127: pipedeck.deck.v1.DeckService.SyncCommit:output_type -> pipedeck.deck.v1.SyncCommitResponse
-	59,  // 128: pipedeck.deck.v1.DeckService.RetryDeployment:output_type -> pipedeck.deck.v1.RetryDeploymentResponse
-	61,  // 129: pipedeck.deck.v1.DeckService.RollBackApplication:output_type -> pipedeck.deck.v1.RollBackApplicationResponse
-	63,  // 130: pipedeck.deck.v1.DeckService.RemoveApplication:output_type -> pipedeck.deck.v1.RemoveApplicationResponse
-	65,  // 131: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
-	67,  // 132: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
-	69,  // 133: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
-	71,  // 134: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
-	73,  // 135: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
-	75,  // 136: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
-	25,  // 137: pipedeck.deck.v1.DeckService.LookAtApplication:output_type -> pipedeck.deck.v1.LookAtApplicationResponse
-	89,  // 138: pipedeck.deck.v1.DeckService.ChangeBreakpoints:output_type -> pipedeck.deck.v1.ChangeBreakpointsResponse
-	90,  // 139: pipedeck.deck.v1.DeckService.ContinueStage:output_type -> pipedeck.deck.v1.ContinueStageResponse
-	91,  // 140: pipedeck.deck.v1.DeckService.ShowCaption:output_type -> pipedeck.deck.v1.ShowCaptionResponse
-	118, // [118:141] is the sub-list for method output_type
-	95,  // [95:118] is the sub-list for method input_type
-	95,  // [95:95] is the sub-list for extension type_name
-	95,  // [95:95] is the sub-list for extension extendee
-	0,   // [0:95] is the sub-list for field type_name
+	80,  // 2: pipedeck.deck.v1.Event.time:type_name -> google.protobuf.Timestamp
+	19,  // 3: pipedeck.deck.v1.Event.environment:type_name -> pipedeck.deck.v1.Environment
+	21,  // 4: pipedeck.deck.v1.Event.component:type_name -> pipedeck.deck.v1.Component
+	23,  // 5: pipedeck.deck.v1.Event.application:type_name -> pipedeck.deck.v1.Application
+	32,  // 6: pipedeck.deck.v1.Event.deployment:type_name -> pipedeck.deck.v1.Deployment
+	51,  // 7: pipedeck.deck.v1.Event.plugin:type_name -> pipedeck.deck.v1.Plugin
+	52,  // 8: pipedeck.deck.v1.Event.log:type_name -> pipedeck.deck.v1.LogBlock
+	15,  // 9: pipedeck.deck.v1.Event.synced:type_name -> pipedeck.deck.v1.Synced
+	16,  // 10: pipedeck.deck.v1.Event.reset:type_name -> pipedeck.deck.v1.Reset
+	17,  // 11: pipedeck.deck.v1.Event.removed:type_name -> pipedeck.deck.v1.Removed
+	18,  // 12: pipedeck.deck.v1.Event.problem:type_name -> pipedeck.deck.v1.Problem
+	22,  // 13: pipedeck.deck.v1.Event.piped:type_name -> pipedeck.deck.v1.Piped
+	81,  // 14: pipedeck.deck.v1.Event.caption:type_name -> pipedeck.deck.v1.Caption
+	14,  // 15: pipedeck.deck.v1.Event.connection:type_name -> pipedeck.deck.v1.Connection
+	80,  // 16: pipedeck.deck.v1.Problem.since:type_name -> google.protobuf.Timestamp
+	80,  // 17: pipedeck.deck.v1.Environment.started_at:type_name -> google.protobuf.Timestamp
+	20,  // 18: pipedeck.deck.v1.Environment.clusters:type_name -> pipedeck.deck.v1.Cluster
+	82,  // 19: pipedeck.deck.v1.Environment.breakpoints:type_name -> pipedeck.deck.v1.Breakpoint
+	6,   // 20: pipedeck.deck.v1.Component.state:type_name -> pipedeck.deck.v1.Component.State
+	80,  // 21: pipedeck.deck.v1.Component.started_at:type_name -> google.protobuf.Timestamp
+	80,  // 22: pipedeck.deck.v1.Component.ended_at:type_name -> google.protobuf.Timestamp
+	7,   // 23: pipedeck.deck.v1.Piped.state:type_name -> pipedeck.deck.v1.Piped.State
+	80,  // 24: pipedeck.deck.v1.Piped.started_at:type_name -> google.protobuf.Timestamp
+	80,  // 25: pipedeck.deck.v1.Piped.last_seen_at:type_name -> google.protobuf.Timestamp
+	83,  // 26: pipedeck.deck.v1.Piped.faults:type_name -> pipedeck.deck.v1.Fault
+	77,  // 27: pipedeck.deck.v1.Application.labels:type_name -> pipedeck.deck.v1.Application.LabelsEntry
+	0,   // 28: pipedeck.deck.v1.Application.sync:type_name -> pipedeck.deck.v1.SyncStatus
+	1,   // 29: pipedeck.deck.v1.Application.health:type_name -> pipedeck.deck.v1.HealthStatus
+	24,  // 30: pipedeck.deck.v1.Application.resources:type_name -> pipedeck.deck.v1.ResourceCounts
+	80,  // 31: pipedeck.deck.v1.Application.looking_since:type_name -> google.protobuf.Timestamp
+	80,  // 32: pipedeck.deck.v1.Application.examined_at:type_name -> google.protobuf.Timestamp
+	79,  // 33: pipedeck.deck.v1.LookAtApplicationResponse.took:type_name -> google.protobuf.Duration
+	30,  // 34: pipedeck.deck.v1.WatchResourcesResponse.resources:type_name -> pipedeck.deck.v1.Resource
+	1,   // 35: pipedeck.deck.v1.Resource.health:type_name -> pipedeck.deck.v1.HealthStatus
+	80,  // 36: pipedeck.deck.v1.Resource.created_at:type_name -> google.protobuf.Timestamp
+	31,  // 37: pipedeck.deck.v1.Resource.fields:type_name -> pipedeck.deck.v1.FieldDrift
+	8,   // 38: pipedeck.deck.v1.FieldDrift.change:type_name -> pipedeck.deck.v1.FieldDrift.Change
+	2,   // 39: pipedeck.deck.v1.Deployment.status:type_name -> pipedeck.deck.v1.DeploymentStatus
+	41,  // 40: pipedeck.deck.v1.Deployment.commit:type_name -> pipedeck.deck.v1.Commit
+	42,  // 41: pipedeck.deck.v1.Deployment.stages:type_name -> pipedeck.deck.v1.Stage
+	80,  // 42: pipedeck.deck.v1.Deployment.created_at:type_name -> google.protobuf.Timestamp
+	80,  // 43: pipedeck.deck.v1.Deployment.completed_at:type_name -> google.protobuf.Timestamp
+	41,  // 44: pipedeck.deck.v1.Deployment.event_commit:type_name -> pipedeck.deck.v1.Commit
+	33,  // 45: pipedeck.deck.v1.Deployment.cause:type_name -> pipedeck.deck.v1.Cause
+	3,   // 46: pipedeck.deck.v1.Deployment.trigger:type_name -> pipedeck.deck.v1.DeploymentTrigger
+	80,  // 47: pipedeck.deck.v1.Deployment.planning_since:type_name -> google.protobuf.Timestamp
+	79,  // 48: pipedeck.deck.v1.Deployment.paused:type_name -> google.protobuf.Duration
+	36,  // 49: pipedeck.deck.v1.GetInsightsResponse.all:type_name -> pipedeck.deck.v1.Insight
+	36,  // 50: pipedeck.deck.v1.GetInsightsResponse.applications:type_name -> pipedeck.deck.v1.Insight
+	80,  // 51: pipedeck.deck.v1.GetInsightsResponse.from:type_name -> google.protobuf.Timestamp
+	80,  // 52: pipedeck.deck.v1.GetInsightsResponse.to:type_name -> google.protobuf.Timestamp
+	79,  // 53: pipedeck.deck.v1.Insight.lead_time:type_name -> google.protobuf.Duration
+	79,  // 54: pipedeck.deck.v1.Insight.restore_time:type_name -> google.protobuf.Duration
+	39,  // 55: pipedeck.deck.v1.ListBranchesResponse.branches:type_name -> pipedeck.deck.v1.Branch
+	80,  // 56: pipedeck.deck.v1.Branch.committed_at:type_name -> google.protobuf.Timestamp
+	79,  // 57: pipedeck.deck.v1.PreviewBranchRequest.timeout:type_name -> google.protobuf.Duration
+	80,  // 58: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
+	4,   // 59: pipedeck.deck.v1.Stage.status:type_name -> pipedeck.deck.v1.StageStatus
+	80,  // 60: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
+	80,  // 61: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
+	49,  // 62: pipedeck.deck.v1.Stage.progress:type_name -> pipedeck.deck.v1.StageProgress
+	50,  // 63: pipedeck.deck.v1.Stage.targets:type_name -> pipedeck.deck.v1.StageTarget
+	45,  // 64: pipedeck.deck.v1.Stage.approvals:type_name -> pipedeck.deck.v1.StageApproval
+	80,  // 65: pipedeck.deck.v1.Stage.first_started_at:type_name -> google.protobuf.Timestamp
+	33,  // 66: pipedeck.deck.v1.Stage.cause:type_name -> pipedeck.deck.v1.Cause
+	43,  // 67: pipedeck.deck.v1.Stage.build:type_name -> pipedeck.deck.v1.PluginBuild
+	80,  // 68: pipedeck.deck.v1.Stage.silent_since:type_name -> google.protobuf.Timestamp
+	84,  // 69: pipedeck.deck.v1.Stage.pause:type_name -> pipedeck.deck.v1.StagePause
+	79,  // 70: pipedeck.deck.v1.Stage.paused:type_name -> google.protobuf.Duration
+	80,  // 71: pipedeck.deck.v1.PluginBuild.built_at:type_name -> google.protobuf.Timestamp
+	80,  // 72: pipedeck.deck.v1.PluginExit.at:type_name -> google.protobuf.Timestamp
+	43,  // 73: pipedeck.deck.v1.PluginExit.build:type_name -> pipedeck.deck.v1.PluginBuild
+	79,  // 74: pipedeck.deck.v1.PluginExit.uptime:type_name -> google.protobuf.Duration
+	80,  // 75: pipedeck.deck.v1.StageApproval.at:type_name -> google.protobuf.Timestamp
+	79,  // 76: pipedeck.deck.v1.GetStageRunResponse.timeout:type_name -> google.protobuf.Duration
+	48,  // 77: pipedeck.deck.v1.GetStageRunResponse.attempts:type_name -> pipedeck.deck.v1.StageAttempt
+	78,  // 78: pipedeck.deck.v1.GetStageRunResponse.metadata:type_name -> pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
+	45,  // 79: pipedeck.deck.v1.GetStageRunResponse.approvals:type_name -> pipedeck.deck.v1.StageApproval
+	85,  // 80: pipedeck.deck.v1.GetStageRunResponse.calls:type_name -> pipedeck.deck.v1.PluginCall
+	80,  // 81: pipedeck.deck.v1.StageAttempt.started_at:type_name -> google.protobuf.Timestamp
+	80,  // 82: pipedeck.deck.v1.StageAttempt.ended_at:type_name -> google.protobuf.Timestamp
+	4,   // 83: pipedeck.deck.v1.StageAttempt.status:type_name -> pipedeck.deck.v1.StageStatus
+	43,  // 84: pipedeck.deck.v1.StageAttempt.build:type_name -> pipedeck.deck.v1.PluginBuild
+	4,   // 85: pipedeck.deck.v1.StageTarget.status:type_name -> pipedeck.deck.v1.StageStatus
+	9,   // 86: pipedeck.deck.v1.Plugin.state:type_name -> pipedeck.deck.v1.Plugin.State
+	80,  // 87: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
+	80,  // 88: pipedeck.deck.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
+	80,  // 89: pipedeck.deck.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
+	43,  // 90: pipedeck.deck.v1.Plugin.build:type_name -> pipedeck.deck.v1.PluginBuild
+	44,  // 91: pipedeck.deck.v1.Plugin.exits:type_name -> pipedeck.deck.v1.PluginExit
+	5,   // 92: pipedeck.deck.v1.LogBlock.severity:type_name -> pipedeck.deck.v1.Severity
+	80,  // 93: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
+	52,  // 94: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
+	10,  // 95: pipedeck.deck.v1.CancelDeploymentRequest.rollback:type_name -> pipedeck.deck.v1.CancelDeploymentRequest.Rollback
+	11,  // 96: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
+	53,  // 97: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
+	46,  // 98: pipedeck.deck.v1.DeckService.GetStageRun:input_type -> pipedeck.deck.v1.GetStageRunRequest
+	27,  // 99: pipedeck.deck.v1.DeckService.WatchResources:input_type -> pipedeck.deck.v1.WatchResourcesRequest
+	28,  // 100: pipedeck.deck.v1.DeckService.WatchPodLog:input_type -> pipedeck.deck.v1.WatchPodLogRequest
+	34,  // 101: pipedeck.deck.v1.DeckService.GetInsights:input_type -> pipedeck.deck.v1.GetInsightsRequest
+	37,  // 102: pipedeck.deck.v1.DeckService.ListBranches:input_type -> pipedeck.deck.v1.ListBranchesRequest
+	40,  // 103: pipedeck.deck.v1.DeckService.PreviewBranch:input_type -> pipedeck.deck.v1.PreviewBranchRequest
+	55,  // 104: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
+	57,  // 105: pipedeck.deck.v1.DeckService.SyncCommit:input_type -> pipedeck.deck.v1.SyncCommitRequest
+	59,  // 106: pipedeck.deck.v1.DeckService.RetryDeployment:input_type -> pipedeck.deck.v1.RetryDeploymentRequest
+	61,  // 107: pipedeck.deck.v1.DeckService.RollBackApplication:input_type -> pipedeck.deck.v1.RollBackApplicationRequest
+	63,  // 108: pipedeck.deck.v1.DeckService.RemoveApplication:input_type -> pipedeck.deck.v1.RemoveApplicationRequest
+	65,  // 109: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
+	67,  // 110: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
+	69,  // 111: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
+	71,  // 112: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
+	73,  // 113: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
+	75,  // 114: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
+	25,  // 115: pipedeck.deck.v1.DeckService.LookAtApplication:input_type -> pipedeck.deck.v1.LookAtApplicationRequest
+	86,  // 116: pipedeck.deck.v1.DeckService.ChangeBreakpoints:input_type -> pipedeck.deck.v1.ChangeBreakpointsRequest
+	87,  // 117: pipedeck.deck.v1.DeckService.ContinueStage:input_type -> pipedeck.deck.v1.ContinueStageRequest
+	88,  // 118: pipedeck.deck.v1.DeckService.ShowCaption:input_type -> pipedeck.deck.v1.ShowCaptionRequest
+	12,  // 119: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
+	54,  // 120: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
+	47,  // 121: pipedeck.deck.v1.DeckService.GetStageRun:output_type -> pipedeck.deck.v1.GetStageRunResponse
+	29,  // 122: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
+	54,  // 123: pipedeck.deck.v1.DeckService.WatchPodLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
+	35,  // 124: pipedeck.deck.v1.DeckService.GetInsights:output_type -> pipedeck.deck.v1.GetInsightsResponse
+	38,  // 125: pipedeck.deck.v1.DeckService.ListBranches:output_type -> pipedeck.deck.v1.ListBranchesResponse
+	89,  // 126: pipedeck.deck.v1.DeckService.PreviewBranch:output_type -> pipedeck.deck.v1.PlanPreviewResponse
+	56,  // 127: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
+	58,  // 128: pipedeck.deck.v1.DeckService.SyncCommit:output_type -> pipedeck.deck.v1.SyncCommitResponse
+	60,  // 129: pipedeck.deck.v1.DeckService.RetryDeployment:output_type -> pipedeck.deck.v1.RetryDeploymentResponse
+	62,  // 130: pipedeck.deck.v1.DeckService.RollBackApplication:output_type -> pipedeck.deck.v1.RollBackApplicationResponse
+	64,  // 131: pipedeck.deck.v1.DeckService.RemoveApplication:output_type -> pipedeck.deck.v1.RemoveApplicationResponse
+	66,  // 132: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
+	68,  // 133: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
+	70,  // 134: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
+	72,  // 135: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
+	74,  // 136: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
+	76,  // 137: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
+	26,  // 138: pipedeck.deck.v1.DeckService.LookAtApplication:output_type -> pipedeck.deck.v1.LookAtApplicationResponse
+	90,  // 139: pipedeck.deck.v1.DeckService.ChangeBreakpoints:output_type -> pipedeck.deck.v1.ChangeBreakpointsResponse
+	91,  // 140: pipedeck.deck.v1.DeckService.ContinueStage:output_type -> pipedeck.deck.v1.ContinueStageResponse
+	92,  // 141: pipedeck.deck.v1.DeckService.ShowCaption:output_type -> pipedeck.deck.v1.ShowCaptionResponse
+	119, // [119:142] is the sub-list for method output_type
+	96,  // [96:119] is the sub-list for method input_type
+	96,  // [96:96] is the sub-list for extension type_name
+	96,  // [96:96] is the sub-list for extension extendee
+	0,   // [0:96] is the sub-list for field type_name
 }
 
 func init() { file_api_deck_v1_deck_proto_init() }
@@ -7078,6 +7160,7 @@ func file_api_deck_v1_deck_proto_init() {
 		(*Event_Problem)(nil),
 		(*Event_Piped)(nil),
 		(*Event_Caption)(nil),
+		(*Event_Connection)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -7085,7 +7168,7 @@ func file_api_deck_v1_deck_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_deck_v1_deck_proto_rawDesc), len(file_api_deck_v1_deck_proto_rawDesc)),
 			NumEnums:      11,
-			NumMessages:   67,
+			NumMessages:   68,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

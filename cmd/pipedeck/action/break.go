@@ -34,8 +34,8 @@ func newBreakCommand(t *session.Target) *cobra.Command {
 		Args: cobra.MaximumNArgs(2),
 		Long: "Set a breakpoint on a stage, given by its id or type, or * for every stage. A single argument is a " +
 			"stage of\nall applications, or APP/STAGE. A deployment that comes there is paused until you go on with " +
-			"pipedeck\ncontinue, and no clock of it runs meanwhile. Without arguments, and with --list, the breakpoints " +
-			"and\nthe paused stages are listed.\n\n" +
+			"pipedeck\ncontinue, and no clock of it runs meanwhile. Without arguments, and with --list, the " +
+			"breakpoints and\nthe paused stages are listed.\n\n" +
 			"Breakpoints last as long as the environment; a restart of piped changes nothing.",
 		Example: "  pipedeck break shop deploy\n  pipedeck break WAIT --after\n  pipedeck break --on-failure\n" +
 			"  pipedeck break --list\n  pipedeck break shop deploy --clear\n  pipedeck break --clear",

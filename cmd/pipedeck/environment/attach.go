@@ -30,7 +30,7 @@ func newAttachCommand(t *session.Target) *cobra.Command {
 		Example: "  pipedeck attach\n  pipedeck attach --read-only\n  pipedeck attach --output json\n" +
 			"  pipedeck attach --record session.pipedeck\n" +
 			"  pipedeck attach --serve-web --output plain",
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			mode, err := ChooseOutput(output, true)
 			if err != nil {
 				return err
@@ -52,7 +52,8 @@ func newAttachCommand(t *session.Target) *cobra.Command {
 			if err := look.recording.create(); err != nil {
 				return err
 			}
-			defer look.recording.finish(cmd.ErrOrStderr())
+			look.recording.prints(mode, cmd.OutOrStdout())
+			defer func() { err = look.recording.finish(cmd.ErrOrStderr(), err) }()
 			if err := look.shareEnvironment(cmd.Context(), w, page.ModeLive); err != nil {
 				return err
 			}
@@ -64,8 +65,8 @@ func newAttachCommand(t *session.Target) *cobra.Command {
 			if err := look.announce(mode, out); err != nil {
 				return err
 			}
-			err = look.attachReader(cmd.Context(), w, mode, out)
-			return finish(mode, out, exit.Explain(cmd.Context(), err))
+			err = exit.Explain(cmd.Context(), look.attachReader(cmd.Context(), w, mode, out))
+			return finish(mode, out, look.recording.finish(cmd.ErrOrStderr(), err))
 		},
 	}
 	cmd.Flags().StringVar(&output, "output", "auto", outputHelp)

@@ -42,8 +42,8 @@ func newCICommand(t *session.Target) *cobra.Command {
 		Long: `Bring up a separate environment, deploy every application at HEAD, wait for all of them, tear
 the environment down. Exit code 0: all were deployed; 1: a deployment failed, what was deployed is not
 healthy, or there was no deployment; 2: wrong usage or configuration; 3: the environment could not
-start; 4: timed out; 5: all were deployed, but a part of the environment is degraded; 6: the output could
-not be written.
+start; 4: timed out; 5: all were deployed, but a part of the environment is degraded; 6: the output or the
+session of --record could not be written.
 
 However it ends, a table has every application with its result and reason; --junit and --report write
 the same to files. In GitHub Actions, failures are annotations at their lines as well.
@@ -58,7 +58,7 @@ and with the stages of the pipeline.` + samplesHelp(),
   pipedeck ci --exclude label:team=data --allow-missing
   pipedeck ci ~/src/my-app --output json
   pipedeck ci --sample hello-world --cluster embedded --timeout 2m`,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			mode, err := ChooseOutput(output, false)
 			if err != nil {
 				return err
@@ -73,7 +73,8 @@ and with the stages of the pipeline.` + samplesHelp(),
 			if err := recording.create(); err != nil {
 				return err
 			}
-			defer recording.finish(cmd.ErrOrStderr())
+			recording.prints(mode, cmd.OutOrStdout())
+			defer func() { err = recording.finish(cmd.ErrOrStderr(), err) }()
 			s := &Setup{Target: t, Flags: flags, Mode: mode, Keep: keep, Args: args, change: change, results: results,
 				recording: recording, Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr()}
 			return s.CI(cmd.Context(), timeout)
@@ -105,7 +106,8 @@ func (s *Setup) CI(ctx context.Context, timeout time.Duration) error {
 	if err := s.results.begin(s.Mode, s.Out, s.Err); err != nil {
 		return finish(s.Mode, s.Out, err)
 	}
-	err := s.results.actions.quoteError(s.results.conclude(exit.Explain(ctx, s.ci(ctx))))
+	err := s.recording.finish(s.Err, s.results.conclude(exit.Explain(ctx, s.ci(ctx))))
+	err = s.results.actions.quoteError(err)
 	if err == nil && s.results.untouched != "" && s.Mode == outputJSON {
 		return reader.NothingToDeploy(s.Out, s.results.untouched)
 	}

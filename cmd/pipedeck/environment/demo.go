@@ -85,7 +85,7 @@ environment could not start; 130: you left before the end.` + storiesHelp(),
 }
 
 // run plays a story.
-func (f *demoFlags) run(cmd *cobra.Command, t *session.Target, args []string) error {
+func (f *demoFlags) run(cmd *cobra.Command, t *session.Target, args []string) (err error) {
 	mode, err := ChooseOutput(f.output, true)
 	if err != nil {
 		return err
@@ -122,7 +122,8 @@ func (f *demoFlags) run(cmd *cobra.Command, t *session.Target, args []string) er
 	if err := f.look.recording.create(); err != nil {
 		return err
 	}
-	defer f.look.recording.finish(cmd.ErrOrStderr())
+	f.look.recording.prints(mode, cmd.OutOrStdout())
+	defer func() { err = f.look.recording.finish(cmd.ErrOrStderr(), err) }()
 	if err := f.look.shareEnvironment(cmd.Context(), w, page.ModeDemo); err != nil {
 		return err
 	}

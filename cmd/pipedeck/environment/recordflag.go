@@ -8,17 +8,25 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/version"
 	"github.com/pipedeck/pipedeck/devenv/recorder"
+	"github.com/pipedeck/pipedeck/devenv/sessionfile"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/system/clock"
 	"github.com/pipedeck/pipedeck/tui/app"
+	"github.com/pipedeck/pipedeck/tui/document"
+	"github.com/pipedeck/pipedeck/tui/reader"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
@@ -30,7 +38,10 @@ type recording struct {
 	path string
 	file *sessionFile
 	// troubles gets why the recording has ended before the command, for the user; at most one line.
-	troubles  chan string
+	troubles chan string
+	// mode and out are where it is printed in place of that, when the command has no screen.
+	mode      OutputMode
+	out       io.Writer
 	workspace *workspace.Workspace
 	// running is the goroutine that records; the rest is its own until running has ended.
 	running sync.WaitGroup
@@ -58,6 +69,9 @@ func (r *recording) create() (err error) {
 	return err
 }
 
+// prints has the end of the recording before the command printed when it happens, where mode has no screen for it.
+func (r *recording) prints(mode OutputMode, out io.Writer) { r.mode, r.out = mode, out }
+
 // begin records the environment over a separate connection until ctx, the environment or the command ends. While it is
 // recorded, another call does nothing; after that, the file goes on. A nil recording records nothing.
 func (r *recording) begin(ctx context.Context, w *workspace.Workspace) {
@@ -81,7 +95,7 @@ func (r *recording) begin(ctx context.Context, w *workspace.Workspace) {
 		defer close(ended)
 		if err := r.run(r.ctx, w); err != nil {
 			r.trouble = err
-			r.troubles <- r.say()
+			r.report()
 		}
 	})
 }
@@ -119,11 +133,11 @@ func (r *recording) run(ctx context.Context, w *workspace.Workspace) (err error)
 			return nil
 		case ctx.Err() != nil:
 			return nil
-		case r.lost == nil: // the first connection, or a file that takes no more
+		case r.lost == nil, r.session.Err() != nil: // the first connection, or a file that takes no more
 			return err
 		}
-		if r.look(w); !errors.Is(r.lost, recorder.ErrLost) {
-			return nil
+		if err := r.look(w); err != nil || !errors.Is(r.lost, recorder.ErrLost) {
+			return err
 		}
 		if pauses.Wait(ctx, clock.System{}) != nil {
 			return nil
@@ -131,14 +145,24 @@ func (r *recording) run(ctx context.Context, w *workspace.Workspace) (err error)
 	}
 }
 
-// look finds why a connection that was lost is: nothing is missing when the environment has ended in order.
-func (r *recording) look(w *workspace.Workspace) {
-	switch err := checkRunning(w); {
-	case errors.Is(err, app.ErrEnvironmentGone):
-		r.lost = nil
-	case errors.Is(err, app.ErrEnvironmentStopped):
-		r.lost = errors.New("the process of the environment was killed")
+// errKilled is why the connection to an environment is lost whose process was killed.
+var errKilled = errors.New("the process of the environment was killed")
+
+// look finds why a connection that was lost is, and records that: nothing is missing when the environment has ended in
+// order. What was missed of a process that was killed stays missing when its environment is removed.
+func (r *recording) look(w *workspace.Workspace) error {
+	if !errors.Is(r.lost, errKilled) {
+		switch err := checkRunning(w); {
+		case errors.Is(err, app.ErrEnvironmentGone):
+			r.lost = nil
+		case errors.Is(err, app.ErrEnvironmentStopped):
+			r.lost = errKilled
+		}
 	}
+	if r.lost == nil {
+		return nil
+	}
+	return r.session.Lost(r.lost.Error(), errors.Is(r.lost, errKilled))
 }
 
 // news are what happens to the recording.
@@ -151,46 +175,96 @@ func (r *recording) news() <-chan string {
 
 // end ends the recording before finish, so that it has nothing of what comes after.
 func (r *recording) end() {
-	if r != nil && r.ended != nil {
-		r.stop()
-		r.running.Wait()
+	if r == nil || r.ended == nil {
+		return
+	}
+	r.stop()
+	r.running.Wait()
+	if r.trouble == nil { // a process that was killed may have ended the command before the recording saw that
+		r.trouble = r.look(r.workspace)
 	}
 }
 
-// finish ends the recording, and says where it is or what went wrong.
-func (r *recording) finish(out io.Writer) {
+// finish ends the recording, and says where it is or what went wrong. It returns the error of the command, which is err
+// unless only the recording has failed. Only the first call does anything. A nil recording has nothing to say.
+func (r *recording) finish(out io.Writer, err error) error {
 	if r == nil || r.file == nil {
-		return
+		return err
 	}
+	file := r.file
+	defer func() { r.file = nil }()
 	if r.ended == nil { // nothing was started
-		if err := r.file.discard(); err != nil {
-			fmt.Fprintln(out, "pipedeck:", err)
-		}
-		return
+		file.remove(out)
+		return err
 	}
 	r.end()
 	missing := ""
 	if r.lost != nil {
-		r.look(r.workspace)
-	}
-	if r.lost != nil {
 		missing = r.lost.Error()
 	}
-	if r.session != nil {
-		r.trouble = errors.Join(r.trouble, r.session.End(missing))
+	if r.session == nil { // nothing could be written
+		file.remove(out)
+		return r.failure(out, err)
 	}
-	if _, err := r.file.close(); err != nil {
-		r.trouble = errors.Join(r.trouble, err)
+	r.trouble = errors.Join(r.trouble, r.session.End(missing))
+	if _, closeErr := file.close(); closeErr != nil {
+		r.trouble = errors.Join(r.trouble, &sessionfile.WriteError{Err: closeErr})
 	}
-	if r.trouble != nil {
-		fmt.Fprintln(out, "pipedeck:", r.say())
-	} else if missing != "" {
+	if r.trouble == nil && missing != "" {
 		fmt.Fprintln(out, "pipedeck: the recorded session is not complete:", text.Clean(missing))
 	}
 	fmt.Fprintln(out, "recorded the session; play it with: pipedeck replay "+text.ShellWord(r.path))
+	return r.failure(out, err)
+}
+
+// failure is the error of a command with this recording, which would end with err without it. A file that took no more
+// is no success; a session that is as long as it may be is one.
+func (r *recording) failure(out io.Writer, err error) error {
+	if r.trouble == nil {
+		return err
+	}
+	unwritten := (*sessionfile.WriteError)(nil)
+	if err == nil && errors.As(r.trouble, &unwritten) {
+		return exit.With(exit.Unwritten, errors.New(r.say()), r.nextStep())
+	}
+	fmt.Fprintln(out, "pipedeck:", r.say())
+	return err
 }
 
 // say is why the recording has ended before the command.
 func (r *recording) say() string {
+	if r.session == nil {
+		return fmt.Sprintf("the session is not recorded: %v", r.trouble)
+	}
 	return fmt.Sprintf("the recording has ended: %v; the file has what happened until then", r.trouble)
 }
+
+// nextStep is what a user does about that.
+func (r *recording) nextStep() string {
+	if errors.Is(r.trouble, syscall.ENOSPC) || errors.Is(r.trouble, syscall.EDQUOT) {
+		return "free space on that disk, then record the session to another file"
+	}
+	return "record the session to another file"
+}
+
+// report says why the recording has ended, at the time of that.
+func (r *recording) report() {
+	now := time.Now()
+	switch r.mode {
+	case outputJSON:
+		// Output that cannot be written ends the command elsewhere, also below.
+		_ = reader.OwnProblem(r.out, now, &deckv1.Problem{Id: recordingPart, Part: recordingPart, Reason: r.say(),
+			NextStep: r.nextStep(), Since: timestamppb.New(now)})
+	case outputReader:
+		said := r.say()
+		fmt.Fprintf(r.out, "%s%s. Next step: %s.\n", strings.ToUpper(said[:1]), text.Line(said[1:]), r.nextStep())
+	case outputPlain:
+		fmt.Fprintln(r.out, r.mode.line(now, fmt.Sprintf("%-11s  %s  %s  %s  -> %s", "problem", recordingPart,
+			document.ProblemPresent, text.Line(r.say()), r.nextStep())))
+	default:
+		r.troubles <- r.say()
+	}
+}
+
+// recordingPart is what the output calls a recording.
+const recordingPart = "recording"

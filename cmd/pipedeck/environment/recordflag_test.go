@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pipedeck/pipedeck/devenv/recorder"
+	"github.com/pipedeck/pipedeck/devenv/sessionfile"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/tui/decktest"
 )
@@ -39,11 +41,56 @@ func TestARecordingGoesOnAfterTheEnvironmentWasKilled(t *testing.T) {
 	recordUntilKilled(1)
 	recordUntilKilled(2)
 	var said bytes.Buffer
-	r.finish(&said)
+	require.NoError(t, r.finish(&said, nil))
 	require.Contains(t, said.String(), "is not complete: the process of the environment was killed\n")
 	recorded, err := openSession(r.path)
 	require.NoError(t, err)
 	require.Equal(t, "the process of the environment was killed", recorded.Missing)
+	require.Equal(t, []string{"stopped: the process of the environment was killed", "",
+		"stopped: the process of the environment was killed"}, connections(recorded))
+}
+
+// connections are why the connection of a recording was lost, and an empty text where it was there again. A loss whose
+// reason was found a moment later counts with that.
+func connections(recorded *sessionfile.Session) (all []string) {
+	for _, record := range recorded.Records {
+		c := record.GetEvent().GetConnection()
+		switch {
+		case c == nil, c.GetLost() == recorder.ErrLost.Error():
+		case c.GetStopped():
+			all = append(all, "stopped: "+c.GetLost())
+		default:
+			all = append(all, c.GetLost())
+		}
+	}
+	return all
+}
+
+func TestARecordingThatEndsWithAKilledEnvironmentIsNotComplete(t *testing.T) {
+	t.Parallel()
+	w := environment(t, t.TempDir(), "demo")
+	_, err := w.Keys().EnsureSecrets()
+	require.NoError(t, err)
+	r := &recording{path: filepath.Join(t.TempDir(), "session")}
+	require.NoError(t, r.create())
+	server := decktest.Start(t)
+	lock, err := w.Acquire()
+	require.NoError(t, err)
+	require.NoError(t, w.Publish(workspace.Running{PID: 4711, Address: server.Address()}))
+	r.begin(t.Context(), w)
+	require.Eventually(t, func() bool { return recordedStates(r.path) == 1 }, time.Minute, 10*time.Millisecond)
+	r.stop() // as the UI of a story does, which ends with the process that it has started
+	<-r.ended
+	require.NoError(t, lock.Release())
+	r.end()
+	require.NoError(t, w.Withdraw(), "the command removes the environment before it ends")
+	var said bytes.Buffer
+	require.NoError(t, r.finish(&said, nil))
+	require.Contains(t, said.String(), "is not complete: the process of the environment was killed\n")
+	recorded, err := openSession(r.path)
+	require.NoError(t, err)
+	require.Equal(t, "the process of the environment was killed", recorded.Missing)
+	require.Equal(t, []string{"stopped: the process of the environment was killed"}, connections(recorded))
 }
 
 // recordedStates is how many states of an environment a file has whole.
@@ -78,7 +125,7 @@ func TestARecordingOfAnEnvironmentThatEndsInOrderIsComplete(t *testing.T) {
 	server.Break()
 	<-r.ended
 	var said bytes.Buffer
-	r.finish(&said)
+	require.NoError(t, r.finish(&said, nil))
 	require.NotContains(t, said.String(), "not complete")
 	recorded, err := openSession(r.path)
 	require.NoError(t, err)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 
@@ -14,13 +15,21 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/version"
 	"github.com/pipedeck/pipedeck/devenv/recorder"
+	"github.com/pipedeck/pipedeck/devenv/sessionfile"
 	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 // sessionFile is a file that a session is written to.
 type sessionFile struct {
 	path string
-	file *os.File
+	file diskFile
+}
+
+// diskFile is an *os.File.
+type diskFile interface {
+	sessionfile.File
+	io.Closer
+	Stat() (fs.FileInfo, error)
 }
 
 // checkSessionPath refuses standard output: a session is read again after it was written.
@@ -70,3 +79,10 @@ func (f *sessionFile) close() (int64, error) {
 
 // discard removes the file.
 func (f *sessionFile) discard() error { return errors.Join(f.file.Close(), os.Remove(f.path)) }
+
+// remove is discard for callers that can only print an error.
+func (f *sessionFile) remove(out io.Writer) {
+	if err := f.discard(); err != nil {
+		fmt.Fprintln(out, "pipedeck:", err)
+	}
+}

@@ -44,7 +44,7 @@ Without a terminal, Ctrl-C ends it.` + samplesHelp(),
   pipedeck up --record session.pipedeck
   pipedeck up --serve-web
   pipedeck up --output plain`,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			mode, err := ChooseOutput(output, true)
 			if err != nil {
 				return err
@@ -55,10 +55,12 @@ Without a terminal, Ctrl-C ends it.` + samplesHelp(),
 			if err := look.recording.create(); err != nil {
 				return err
 			}
-			defer look.recording.finish(cmd.ErrOrStderr())
+			look.recording.prints(mode, cmd.OutOrStdout())
+			defer func() { err = look.recording.finish(cmd.ErrOrStderr(), err) }()
 			s := &Setup{Target: t, Flags: flags, Mode: mode, Keep: keep, Args: args, recording: look.recording,
 				Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr()}
-			return finish(mode, s.Out, exit.Explain(cmd.Context(), s.up(cmd.Context(), look, apply)))
+			err = exit.Explain(cmd.Context(), s.up(cmd.Context(), look, apply))
+			return finish(mode, s.Out, look.recording.finish(s.Err, err))
 		},
 	}
 	flags.Register(cmd)

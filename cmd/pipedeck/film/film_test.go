@@ -205,6 +205,26 @@ func TestForeignTextIsWordsOfThePicture(t *testing.T) {
 	require.NotContains(t, svg, "<script")
 }
 
+func TestAPictureShowsThatTheEnvironmentWasKilled(t *testing.T) {
+	t.Parallel()
+	session, whole := tour(t), tour(t)
+	at := session.Duration()
+	session.Records = append(session.Records, &deckv1.SessionRecord{At: durationpb.New(at),
+		Kind: &deckv1.SessionRecord_Event{Event: &deckv1.Event{
+			Time: timestamppb.New(session.Header.GetBeganAt().AsTime().Add(at)), Kind: &deckv1.Event_Connection{
+				Connection: &deckv1.Connection{Lost: "it was killed", Stopped: true}}}}})
+	for _, c := range []struct {
+		session *sessionfile.Session
+		killed  bool
+	}{{session, true}, {whole, false}} {
+		svg, err := Picture(t.Context(), player.NewReel(c.session), options())
+		require.NoError(t, err)
+		words := strings.Join(strings.Fields(wordsOf(t, svg)), " ")
+		require.Equal(t, c.killed, strings.Contains(words, "✗ stopped"))
+		require.Equal(t, c.killed, strings.Contains(words, "its process was killed"))
+	}
+}
+
 func TestAFilmEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
