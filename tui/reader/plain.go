@@ -35,10 +35,16 @@ func Plain(ctx context.Context, client deckv1.DeckServiceClient, w io.Writer, op
 	})
 }
 
+// restarting says that an environment goes on in another process.
+const restarting = "starts again with other flags"
+
 func plainLines(c Change, opts Options) []string {
 	switch c.Kind {
 	case Environment:
 		e := c.Environment
+		if e.GetRestarting() {
+			return line("environment", e.GetName(), restarting)
+		}
 		return line("environment", e.GetName(), clusterWords(e), simulated(e), e.GetRepository(),
 			arrow(editHint(e, opts)))
 	case Component:
