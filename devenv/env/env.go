@@ -148,7 +148,7 @@ func (e *Environment) run(ctx context.Context) error {
 	}
 	err = e.runChildren(ctx, secrets.APIKey)
 	e.Logger.Info("the environment ends", "reason", cmp.Or(err, context.Cause(ctx)))
-	e.sayEnds()
+	ending{e}.sayEnds()
 	stopServing()
 	if serveErr := <-served; serveErr != nil && err == nil {
 		err = &StartError{componentControlPlane, serveErr, "start again with: pipedeck up"}
@@ -162,7 +162,7 @@ func (e *Environment) controlPlane(stop context.CancelCauseFunc, secrets *worksp
 		ProjectID: workspace.ProjectID, PipedID: e.Workspace.PipedID(), PipedName: e.Workspace.Name,
 		PipedKey: secrets.PipedKey, APIKey: secrets.APIKey,
 		Environment: e.describe(),
-		Shutdown:    func(r *deckv1.ShutdownRequest) { e.shutdown(stop, r) },
+		Shutdown:    func(r *deckv1.ShutdownRequest) { ending{e}.shutdown(stop, r) },
 		PipedConnected: func(version string) {
 			select {
 			case e.connected <- version:
@@ -300,7 +300,7 @@ func (e *Environment) describe() *deckv1.Environment {
 		Name: e.Workspace.Name, Version: e.Version,
 		Address: e.address, MetricsAddress: e.running.Metrics, StateDir: e.Workspace.Dir,
 		StartedAt: timestamppb.New(e.running.StartedAt),
-		Clusters:  e.clusters.describe(), Restarting: e.replaced(),
+		Clusters:  e.clusters.describe(), Restarting: ending{e}.replaced(),
 	}
 	if len(described.Clusters) > 0 {
 		first := described.Clusters[0]
@@ -353,7 +353,7 @@ func (e *Environment) seeLogs() string {
 
 // cleanUp runs when every child has ended.
 func (e *Environment) cleanUp(lock *workspace.Lock) error {
-	err := e.withdraw()
+	err := ending{e}.withdraw()
 	e.mu.Lock()
 	remove := e.remove
 	e.mu.Unlock()

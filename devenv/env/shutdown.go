@@ -5,21 +5,23 @@ package env
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 )
 
+// ending is how an environment ends, and what it says about that.
+type ending struct{ env *Environment }
+
 // shutdown ends the environment because a user asked for it.
-func (e *Environment) shutdown(stop context.CancelCauseFunc, r *deckv1.ShutdownRequest) {
-	e.mu.Lock()
-	e.remove = e.remove || r.GetRemove()
-	restarts := r.GetRestart() && !e.remove
+func (e ending) shutdown(stop context.CancelCauseFunc, r *deckv1.ShutdownRequest) {
+	e.env.mu.Lock()
+	e.env.remove = e.env.remove || r.GetRemove()
+	restarts := r.GetRestart() && !e.env.remove
 	if restarts {
-		e.running.ReplacedAt = time.Now()
+		e.env.running.ReplacedAt = time.Now()
 	}
-	e.mu.Unlock()
+	e.env.mu.Unlock()
 	if restarts {
 		e.sayReplaced()
 	}
@@ -28,39 +30,40 @@ func (e *Environment) shutdown(stop context.CancelCauseFunc, r *deckv1.ShutdownR
 
 // sayReplaced says that another process is about to take the place of this one: in the files of the workspace, where
 // clients that come later read it, and to those that are connected.
-func (e *Environment) sayReplaced() {
-	if err := e.publish(); err != nil {
-		e.Logger.Warn("clients do not learn that another process takes the place of this one", "error", err)
+func (e ending) sayReplaced() {
+	if err := e.env.publish(); err != nil {
+		e.env.Logger.Warn("clients do not learn that another process takes the place of this one", "error", err)
 	}
-	e.server.SetEnvironment(e.describe())
+	e.env.server.SetEnvironment(e.env.describe())
 }
 
 // sayEnds says that the environment ends in order, before its control plane does.
-func (e *Environment) sayEnds() {
-	e.mu.Lock()
-	e.running.Ends = true
-	e.mu.Unlock()
-	if err := e.publish(); err != nil {
-		e.Logger.Warn("recordings may say that they are not complete", "error", err)
+func (e ending) sayEnds() {
+	e.env.mu.Lock()
+	e.env.running.Ends = true
+	e.env.mu.Unlock()
+	if err := e.env.publish(); err != nil {
+		e.env.Logger.Warn("recordings may say that they are not complete", "error", err)
 	}
 }
 
 // withdraw withdraws what was published. The moment counts from which clients wait for the process that takes the place
 // of this one.
-func (e *Environment) withdraw() error {
-	var err error
+func (e ending) withdraw() error {
 	if e.replaced() {
-		e.mu.Lock()
-		e.running.ReplacedAt = time.Now()
-		e.mu.Unlock()
-		err = e.publish()
+		e.env.mu.Lock()
+		e.env.running.ReplacedAt = time.Now()
+		e.env.mu.Unlock()
+		if err := e.env.publish(); err != nil {
+			e.env.Logger.Warn("clients may wait for too short a time for the next process", "error", err)
+		}
 	}
-	return errors.Join(err, e.Workspace.Withdraw())
+	return e.env.Workspace.Withdraw()
 }
 
 // replaced reports whether another process is about to take the place of this one.
-func (e *Environment) replaced() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return !e.running.ReplacedAt.IsZero()
+func (e ending) replaced() bool {
+	e.env.mu.Lock()
+	defer e.env.mu.Unlock()
+	return !e.env.running.ReplacedAt.IsZero()
 }

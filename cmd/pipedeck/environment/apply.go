@@ -63,8 +63,8 @@ func (s *Setup) again(ctx context.Context, w *workspace.Workspace) (*Setup, erro
 	return again, again.check(ctx, w)
 }
 
-// endKeeping ends the process of an environment for another one, and leaves everything else. Who watches the environment
-// waits for that process.
+// endKeeping ends the process of an environment for another one, and leaves everything else. Who watches the
+// environment waits for that process.
 func endKeeping(ctx context.Context, w *workspace.Workspace) error {
 	ctx, cancel := context.WithTimeout(ctx, downTimeout)
 	defer cancel()

@@ -75,10 +75,12 @@ func TestAReaderAndARecordingGoOnInTheNextProcess(t *testing.T) {
 		_, err := p.next(t.Context())
 		next <- err
 	}()
-	require.NoError(t, w.Publish(workspace.Running{PID: 2, Address: second.Address(), StartedAt: began.Add(1)}))
+	process = workspace.Running{PID: 2, Address: second.Address(), StartedAt: began.Add(1)}
+	require.NoError(t, w.Publish(process))
 	require.NoError(t, <-next)
 	recorded(2)
-	require.NoError(t, w.Publish(workspace.Running{PID: 2, Address: second.Address(), StartedAt: began.Add(1), Ends: true}))
+	process.Ends = true
+	require.NoError(t, w.Publish(process))
 	second.Break()
 	<-r.ended
 	var said bytes.Buffer
