@@ -174,7 +174,9 @@ func TestStoppingEndsStreamsAndReturns(t *testing.T) {
 func TestShutdownAnswersBeforeItCallsBack(t *testing.T) {
 	t.Parallel()
 	called := make(chan bool, 1)
-	p := start(t, func(c *controlplane.Config) { c.Shutdown = func(remove bool) { called <- remove } })
+	p := start(t, func(c *controlplane.Config) {
+		c.Shutdown = func(r *deckv1.ShutdownRequest) { called <- r.GetRemove() }
+	})
 	_, err := p.deck.Shutdown(testContext(t), &deckv1.ShutdownRequest{Remove: true})
 	require.NoError(t, err)
 	require.True(t, <-called)

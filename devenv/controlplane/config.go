@@ -27,7 +27,7 @@ type Config struct {
 	Environment *deckv1.Environment
 	// Shutdown is called, by a goroutine that Run waits for, when a user ends the environment; the
 	// answer has been sent by then. It must not wait for Run to return. Nil: nothing happens.
-	Shutdown func(remove bool)
+	Shutdown func(*deckv1.ShutdownRequest)
 	// PipedConnected is called when the piped with PipedID has introduced itself, with its version; it must
 	// not block. Nil: nothing happens.
 	PipedConnected func(version string)

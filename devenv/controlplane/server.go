@@ -63,7 +63,7 @@ type Server struct {
 	stop     context.CancelFunc
 	// Holds a token when the answer to a Shutdown call has been sent.
 	shutdown   chan struct{}
-	callback   func(remove bool)
+	callback   func(*deckv1.ShutdownRequest)
 	refusals   *refusals
 	keyTimeout time.Duration
 	// kept is nil when nothing outlasts this process.
@@ -280,7 +280,7 @@ func (s *Server) awaitShutdown(ctx context.Context) {
 	select {
 	case <-s.shutdown:
 		if s.callback != nil {
-			s.callback(s.deck.ShutdownRequested().GetRemove())
+			s.callback(s.deck.ShutdownRequested())
 		}
 	case <-s.stopping.Done():
 	case <-ctx.Done():

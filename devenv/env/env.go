@@ -148,6 +148,7 @@ func (e *Environment) run(ctx context.Context) error {
 	}
 	err = e.runChildren(ctx, secrets.APIKey)
 	e.Logger.Info("the environment ends", "reason", cmp.Or(err, context.Cause(ctx)))
+	ending{e}.sayEnds()
 	stopServing()
 	if serveErr := <-served; serveErr != nil && err == nil {
 		err = &StartError{componentControlPlane, serveErr, "start again with: pipedeck up"}
@@ -161,7 +162,7 @@ func (e *Environment) controlPlane(stop context.CancelCauseFunc, secrets *worksp
 		ProjectID: workspace.ProjectID, PipedID: e.Workspace.PipedID(), PipedName: e.Workspace.Name,
 		PipedKey: secrets.PipedKey, APIKey: secrets.APIKey,
 		Environment: e.describe(),
-		Shutdown:    func(remove bool) { e.shutdown(stop, remove) },
+		Shutdown:    func(r *deckv1.ShutdownRequest) { ending{e}.shutdown(stop, r) },
 		PipedConnected: func(version string) {
 			select {
 			case e.connected <- version:
@@ -299,7 +300,7 @@ func (e *Environment) describe() *deckv1.Environment {
 		Name: e.Workspace.Name, Version: e.Version,
 		Address: e.address, MetricsAddress: e.running.Metrics, StateDir: e.Workspace.Dir,
 		StartedAt: timestamppb.New(e.running.StartedAt),
-		Clusters:  e.clusters.describe(),
+		Clusters:  e.clusters.describe(), Restarting: ending{e}.replaced(),
 	}
 	if len(described.Clusters) > 0 {
 		first := described.Clusters[0]
@@ -350,17 +351,9 @@ func (e *Environment) seeLogs() string {
 	return "see the logs in " + e.Workspace.LogsDir()
 }
 
-// shutdown ends the environment because a user asked for it.
-func (e *Environment) shutdown(stop context.CancelCauseFunc, remove bool) {
-	e.mu.Lock()
-	e.remove = e.remove || remove
-	e.mu.Unlock()
-	stop(errShutdown)
-}
-
 // cleanUp runs when every child has ended.
 func (e *Environment) cleanUp(lock *workspace.Lock) error {
-	err := e.Workspace.Withdraw()
+	err := ending{e}.withdraw()
 	e.mu.Lock()
 	remove := e.remove
 	e.mu.Unlock()

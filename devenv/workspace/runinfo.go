@@ -33,6 +33,10 @@ type Running struct {
 	Removes bool `json:"removes,omitempty"`
 	// Restart starts the environment again as it was started; nil when an older pipedeck has started it.
 	Restart *Restart `json:"restart,omitempty"`
+	// Ends says that the process ends in order: what its control plane has said is complete.
+	Ends bool `json:"ends,omitempty"`
+	// ReplacedAt is when the process ended for another one to take its place; the zero time for other ends.
+	ReplacedAt time.Time `json:"replacedAt,omitzero"`
 	// Processes are the children that were started, by component. They die with their parent;
 	// the list shows the user what a killed environment left behind.
 	Processes map[string]Child `json:"processes,omitempty"`

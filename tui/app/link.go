@@ -36,6 +36,9 @@ func (l *link) answers() bool { return l.client != nil && l.trouble == nil && l.
 // stopped reports whether the environment's process was killed and none has taken its place.
 func (l *link) stopped() bool { return errors.Is(l.trouble, ErrEnvironmentStopped) }
 
+// restarting reports whether the environment's process ends, or has ended, for another one to take its place.
+func (l *link) restarting() bool { return l.deck.Environment().GetRestarting() }
+
 // take takes the messages of the feed; over reports that the environment is gone.
 func (l *link) take(msg any) (over bool) {
 	switch msg := msg.(type) {
@@ -52,7 +55,7 @@ func (l *link) take(msg any) (over bool) {
 		}
 	case disconnectedMsg:
 		l.trouble, l.silent, l.lost = msg.err, time.Time{}, time.Time{}
-		return msg.ended || l.deck.Stopping()
+		return errors.Is(msg.err, ErrEnvironmentGone) || (msg.ended || l.deck.Stopping()) && !l.restarting()
 	}
 	return false
 }
@@ -93,6 +96,8 @@ func (l *link) banner(h *host) string {
 	case l.stopped():
 		return "The environment has stopped: its process was killed. Press " + h.key(keymap.StartAgain) +
 			" to start it again, " + h.key(keymap.Quit) + " to leave."
+	case l.trouble != nil && l.restarting():
+		return "The environment starts again with other flags, reconnecting" + h.theme.Ellipsis
 	case l.trouble != nil && l.client != nil:
 		return "The environment is not answering, reconnecting" + h.theme.Ellipsis + "  (" + plain(l.trouble) + ")"
 	case !l.silent.IsZero():

@@ -21,7 +21,8 @@ import (
 type Config struct {
 	// Client returns the deck API. It may block until the environment listens; it is called in the
 	// background, and again whenever the connection is lost. Returning an error that wraps
-	// ErrEnvironmentGone ends the UI; see also ErrEnvironmentStopped.
+	// ErrEnvironmentGone ends the UI; see also ErrEnvironmentStopped. A process that ends for another one to take its
+	// place says so in the deck API; the UI then waits for that one.
 	Client func(ctx context.Context) (deckv1.DeckServiceClient, error)
 	// Name of the environment and version of the program, for the header.
 	Name, Version string

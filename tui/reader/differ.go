@@ -151,7 +151,7 @@ func (d *Differ) news(key, name string, facts ...any) (was string, changed bool)
 
 func (d *Differ) environment(at time.Time, e *deckv1.Environment) []Change {
 	if _, changed := d.news("environment", e.GetName(), e.GetRepository(), e.GetSimulated(),
-		e.GetLocalPods()); !changed {
+		e.GetLocalPods(), e.GetRestarting()); !changed {
 		return nil
 	}
 	return []Change{{Kind: Environment, Time: at, Environment: e}}

@@ -31,6 +31,9 @@ type Options struct {
 	Flags string
 	// ReadOnly: the user changes nothing, and no line names a command that does.
 	ReadOnly bool
+	// Next returns the client of the process in which the environment goes on after one that has ended; its error ends
+	// the reader. Nil for an environment that ends with its process.
+	Next func(ctx context.Context) (deckv1.DeckServiceClient, error)
 }
 
 // maxMessage bounds one message of the server, in bytes.
@@ -42,13 +45,28 @@ var ErrEnded = errors.New("the environment has stopped")
 // Follow reads changes and passes them to report, until one of: Until holds (nil), ctx ends (its error),
 // the environment stops (ErrEnded), the stream or report fails.
 func Follow(ctx context.Context, client deckv1.DeckServiceClient, opts Options, report func(Change) error) error {
+	differ := NewDiffer()
+	for {
+		err := followOne(ctx, client, differ, opts, report)
+		if opts.Next == nil || !errors.Is(err, ErrEnded) {
+			return err
+		}
+		if client, err = opts.Next(ctx); err != nil {
+			return err
+		}
+		differ.Apply(&deckv1.Event{Kind: &deckv1.Event_Reset_{Reset_: &deckv1.Reset{}}})
+	}
+}
+
+// followOne is Follow for one process of the environment.
+func followOne(ctx context.Context, client deckv1.DeckServiceClient, differ *Differ, opts Options,
+	report func(Change) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream, err := client.Watch(ctx, &deckv1.WatchRequest{Logs: !opts.WithoutLogs}, grpc.MaxCallRecvMsgSize(maxMessage))
 	if err != nil {
 		return fmt.Errorf("watch the environment: %w", err)
 	}
-	differ := NewDiffer()
 	for {
 		response, err := stream.Recv()
 		switch {

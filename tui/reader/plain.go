@@ -35,12 +35,13 @@ func Plain(ctx context.Context, client deckv1.DeckServiceClient, w io.Writer, op
 	})
 }
 
+// restarting says that an environment goes on in another process.
+const restarting = "starts again with other flags"
+
 func plainLines(c Change, opts Options) []string {
 	switch c.Kind {
 	case Environment:
-		e := c.Environment
-		return line("environment", e.GetName(), clusterWords(e), simulated(e), e.GetRepository(),
-			arrow(editHint(e, opts)))
+		return environmentLine(c.Environment, opts)
 	case Component:
 		if c.Component.GetState() == deckv1.Component_STATE_DEGRADED {
 			return nil // its problem has a separate line
@@ -96,6 +97,13 @@ func plainLines(c Change, opts Options) []string {
 		return logLines(c)
 	}
 	return nil
+}
+
+func environmentLine(e *deckv1.Environment, opts Options) []string {
+	if e.GetRestarting() {
+		return line("environment", e.GetName(), restarting)
+	}
+	return line("environment", e.GetName(), clusterWords(e), simulated(e), e.GetRepository(), arrow(editHint(e, opts)))
 }
 
 func problemLines(c Change) []string {

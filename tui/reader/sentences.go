@@ -77,6 +77,9 @@ func sentences(c Change, opts Options) []string {
 }
 
 func environmentSentence(e *deckv1.Environment, opts Options) string {
+	if e.GetRestarting() {
+		return "Environment " + e.GetName() + " " + restarting + "."
+	}
 	s := fmt.Sprintf("Environment %s watches the repository %s.", e.GetName(), e.GetRepository())
 	if e.GetRepository() == "" { // not known yet
 		s = fmt.Sprintf("This is environment %s.", e.GetName())

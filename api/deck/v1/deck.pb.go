@@ -1384,6 +1384,8 @@ type Environment struct {
 	// No container runs, but images run as processes of the machine: those that the environment builds, and those that the
 	// user has mapped to programs. Pods with other images only look as if they ran.
 	LocalPods bool `protobuf:"varint,15,opt,name=local_pods,json=localPods,proto3" json:"local_pods,omitempty"`
+	// Its process ends, and another one with other flags is about to take its place: clients connect again.
+	Restarting bool `protobuf:"varint,16,opt,name=restarting,proto3" json:"restarting,omitempty"`
 	// All breakpoints on stages that are set.
 	Breakpoints   []*Breakpoint `protobuf:"bytes,80,rep,name=breakpoints,proto3" json:"breakpoints,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1521,6 +1523,13 @@ func (x *Environment) GetMetricsAddress() string {
 func (x *Environment) GetLocalPods() bool {
 	if x != nil {
 		return x.LocalPods
+	}
+	return false
+}
+
+func (x *Environment) GetRestarting() bool {
+	if x != nil {
+		return x.Restarting
 	}
 	return false
 }
@@ -6189,7 +6198,9 @@ func (*RestartPluginResponse) Descriptor() ([]byte, []int) {
 type ShutdownRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Also remove the cluster and everything the environment stored.
-	Remove        bool `protobuf:"varint,1,opt,name=remove,proto3" json:"remove,omitempty"`
+	Remove bool `protobuf:"varint,1,opt,name=remove,proto3" json:"remove,omitempty"`
+	// Another process is about to take the place of this one. Clients learn it from the environment before its end.
+	Restart       bool `protobuf:"varint,2,opt,name=restart,proto3" json:"restart,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -6227,6 +6238,13 @@ func (*ShutdownRequest) Descriptor() ([]byte, []int) {
 func (x *ShutdownRequest) GetRemove() bool {
 	if x != nil {
 		return x.Remove
+	}
+	return false
+}
+
+func (x *ShutdownRequest) GetRestart() bool {
+	if x != nil {
+		return x.Restart
 	}
 	return false
 }
@@ -6318,7 +6336,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\tnext_step\x18\x04 \x01(\tR\bnextStep\x120\n" +
 	"\x05since\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12\x1c\n" +
 	"\tcomponent\x18\x06 \x01(\tR\tcomponent\x12%\n" +
-	"\x0eapplication_id\x18\a \x01(\tR\rapplicationId\"\xb6\x04\n" +
+	"\x0eapplication_id\x18\a \x01(\tR\rapplicationId\"\xd6\x04\n" +
 	"\vEnvironment\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12!\n" +
@@ -6341,7 +6359,10 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x04live\x18\r \x01(\bR\x04live\x12'\n" +
 	"\x0fmetrics_address\x18\x0e \x01(\tR\x0emetricsAddress\x12\x1d\n" +
 	"\n" +
-	"local_pods\x18\x0f \x01(\bR\tlocalPods\x12>\n" +
+	"local_pods\x18\x0f \x01(\bR\tlocalPods\x12\x1e\n" +
+	"\n" +
+	"restarting\x18\x10 \x01(\bR\n" +
+	"restarting\x12>\n" +
 	"\vbreakpoints\x18P \x03(\v2\x1c.pipedeck.deck.v1.BreakpointR\vbreakpoints\"\x8e\x01\n" +
 	"\aCluster\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
@@ -6801,9 +6822,10 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x14RestartPluginRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x19\n" +
 	"\bpiped_id\x18\x02 \x01(\tR\apipedId\"\x17\n" +
-	"\x15RestartPluginResponse\")\n" +
+	"\x15RestartPluginResponse\"C\n" +
 	"\x0fShutdownRequest\x12\x16\n" +
-	"\x06remove\x18\x01 \x01(\bR\x06remove\"\x12\n" +
+	"\x06remove\x18\x01 \x01(\bR\x06remove\x12\x18\n" +
+	"\arestart\x18\x02 \x01(\bR\arestart\"\x12\n" +
 	"\x10ShutdownResponse*\xcc\x01\n" +
 	"\n" +
 	"SyncStatus\x12\x1b\n" +

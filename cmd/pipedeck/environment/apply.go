@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
@@ -62,11 +63,12 @@ func (s *Setup) again(ctx context.Context, w *workspace.Workspace) (*Setup, erro
 	return again, again.check(ctx, w)
 }
 
-// endKeeping ends the process of an environment, and leaves everything else.
+// endKeeping ends the process of an environment for another one, and leaves everything else. Who watches the
+// environment waits for that process.
 func endKeeping(ctx context.Context, w *workspace.Workspace) error {
 	ctx, cancel := context.WithTimeout(ctx, downTimeout)
 	defer cancel()
-	if err := askToEnd(ctx, w, false); err != nil {
+	if err := askToEnd(ctx, w, &deckv1.ShutdownRequest{Restart: true}); err != nil {
 		return err
 	}
 	lock, err := awaitEnd(ctx, w)

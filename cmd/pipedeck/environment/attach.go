@@ -184,7 +184,7 @@ func leave(ctx context.Context, w *workspace.Workspace, outcome app.Outcome, kee
 	case outcome == app.TearDown || !keep:
 		return tearDown(context.WithoutCancel(ctx), w, os.Stdout)
 	}
-	if err := checkRunning(w); err != nil {
+	if err := checkRunning(w); err != nil && !errors.Is(err, errReplaced) {
 		return err
 	}
 	fmt.Printf("environment %q goes on running\n  look again:        pipedeck attach%s\n"+
@@ -231,8 +231,12 @@ func (c *connection) client(ctx context.Context) (deckv1.DeckServiceClient, erro
 }
 
 // checkRunning returns an error when no process holds the environment's lock: app.ErrEnvironmentStopped when the
-// process was killed, app.ErrEnvironmentGone when it has ended in order.
+// process was killed, app.ErrEnvironmentGone when it has ended in order. It is errReplaced while the process ends for
+// another one, and until that one is there.
 func checkRunning(w *workspace.Workspace) error {
+	if err := checkReplaced(w); err != nil {
+		return err
+	}
 	alive, err := w.Alive()
 	if err != nil || alive {
 		return err

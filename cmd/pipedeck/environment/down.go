@@ -186,7 +186,7 @@ func endAndRemove(ctx context.Context, w *workspace.Workspace, out io.Writer) er
 	}
 	if alive {
 		fmt.Fprintf(out, "stopping environment %q\n", w.Name)
-		if err := askToEnd(ctx, w, true); err != nil {
+		if err := askToEnd(ctx, w, &deckv1.ShutdownRequest{Remove: true}); err != nil {
 			return err
 		}
 	}
@@ -229,8 +229,8 @@ func notDeleted(w *workspace.Workspace, err error) error {
 		"deleted", err, w.Dir), hint)
 }
 
-// askToEnd asks the process of an environment to end, and to remove what it made unless that is to stay.
-func askToEnd(ctx context.Context, w *workspace.Workspace, remove bool) error {
+// askToEnd asks the process of an environment to end.
+func askToEnd(ctx context.Context, w *workspace.Workspace, how *deckv1.ShutdownRequest) error {
 	deck, conn, err := session.Dial(ctx, w)
 	if err != nil {
 		return err
@@ -238,7 +238,7 @@ func askToEnd(ctx context.Context, w *workspace.Workspace, remove bool) error {
 	defer conn.Close()
 	bounded, cancel := context.WithTimeout(ctx, session.CallTimeout)
 	defer cancel()
-	_, err = deck.Shutdown(bounded, &deckv1.ShutdownRequest{Remove: remove})
+	_, err = deck.Shutdown(bounded, how)
 	switch {
 	case err == nil:
 		return nil

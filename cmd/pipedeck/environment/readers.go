@@ -6,14 +6,11 @@ package environment
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
-	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
-	"github.com/pipedeck/pipedeck/tui/app"
 	"github.com/pipedeck/pipedeck/tui/reader"
 	"github.com/pipedeck/pipedeck/tui/state"
 )
@@ -31,40 +28,20 @@ func follow(ctx context.Context, deck deckv1.DeckServiceClient, mode OutputMode,
 	}
 }
 
-// attachReader follows an environment that another process runs, until either ends.
+// attachReader follows an environment that other processes run, until it or this one ends.
 func (l *look) attachReader(ctx context.Context, w *workspace.Workspace, mode OutputMode, out io.Writer) error {
-	deck, conn, err := session.Dial(ctx, w)
+	following := &processes{connection: &connection{workspace: w, recording: l.recording}}
+	defer following.connection.close()
+	deck, err := following.connect(ctx)
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
-	l.recording.begin(ctx, w)
-	err = follow(ctx, deck, mode, out, reader.Options{Flags: session.Flags(w), ReadOnly: l.readOnly})
+	err = follow(ctx, deck, mode, out, reader.Options{Flags: session.Flags(w), ReadOnly: l.readOnly,
+		Next: following.next})
 	if errors.Is(err, reader.ErrEnded) {
-		return howItEnded(ctx, w)
+		return nil
 	}
 	return err
-}
-
-// howItEnded returns nil when an environment whose connection is lost has ended in order.
-func howItEnded(ctx context.Context, w *workspace.Workspace) error {
-	ctx, cancel := context.WithTimeout(ctx, downTimeout)
-	defer cancel()
-	lock, err := awaitEnd(ctx, w)
-	if ctx.Err() != nil {
-		return exit.With(exit.NotStarted, fmt.Errorf("the connection to environment %q is lost", w.Name),
-			"look again with: pipedeck attach"+session.Flags(w))
-	}
-	if err != nil {
-		return err
-	}
-	if err := lock.Release(); err != nil {
-		return err
-	}
-	if err := checkRunning(w); !errors.Is(err, app.ErrEnvironmentGone) {
-		return err
-	}
-	return nil
 }
 
 // runWithReader runs the environment in this process and follows it until the user interrupts it.

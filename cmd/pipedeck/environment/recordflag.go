@@ -125,6 +125,12 @@ func (r *recording) run(ctx context.Context, w *workspace.Workspace) (err error)
 		if err == nil {
 			err = errors.Join(r.session.Follow(ctx, deck), conn.Close())
 		}
+		if errors.Is(err, recorder.ErrLost) && endsInOrder(w) {
+			err = nil
+		}
+		if err == nil && r.awaitNext(ctx, w) {
+			continue
+		}
 		switch {
 		case errors.Is(err, recorder.ErrLost):
 			r.lost = recorder.ErrLost
@@ -143,6 +149,17 @@ func (r *recording) run(ctx context.Context, w *workspace.Workspace) (err error)
 			return nil
 		}
 	}
+}
+
+// awaitNext waits for the process that takes the place of one which has ended for it; false when there is none.
+func (r *recording) awaitNext(ctx context.Context, w *workspace.Workspace) bool {
+	replaced := checkReplaced(w) != nil
+	for pauses := clock.NewBackoff(firstRecordRetry, lastRecordRetry); checkReplaced(w) != nil; {
+		if pauses.Wait(ctx, clock.System{}) != nil {
+			return false
+		}
+	}
+	return replaced && ctx.Err() == nil && checkRunning(w) == nil
 }
 
 // errKilled is why the connection to an environment is lost whose process was killed.
