@@ -115,7 +115,7 @@ func startAgentOn(
 	options := scheduler.Options{
 		ControlPlane: client, Stages: registry, Metadata: registry, Commands: commands,
 		Sources:     sources{prepare: prepare},
-		RestartWait: 5 * time.Second, ReportPause: time.Millisecond,
+		RestartWait: time.Minute, ReportPause: time.Millisecond,
 	}
 	for _, change := range changes {
 		change(&options)

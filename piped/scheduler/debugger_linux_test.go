@@ -48,7 +48,7 @@ func TestACancelledStageAtABreakpointIsWaitedFor(t *testing.T) {
 	release := plugintest.Debug(t, testPlugin, int(plugin.GetPid()))
 	a.HandleCommands(t.Context(), []*model.Command{cancelCommand("c", "d")})
 	require.Eventually(t, func() bool { return a.host.HeldTime() > 3*patience }, time.Minute, 10*time.Millisecond)
-	require.Equal(t, plugin.GetPid(), a.host.Status()[0].GetPid())
+	require.Equal(t, plugin.GetPid(), a.host.Status()[0].GetPid(), "%v", a.host.Status()[0])
 	release()
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_CANCELLED, a.controlPlane.awaitEnd(t, "d").GetStatus())
 	require.Equal(t, plugin.GetPid(), a.host.Status()[0].GetPid())
