@@ -131,11 +131,7 @@ func TestAUIOffersToStartAKilledEnvironmentAgainAndAReaderEndsWithAnError(t *tes
 	reader := e.start("attach")
 	reader.await("it follows the environment", func(e event) bool { return e.is("application", "name", "note") })
 
-	data, err := os.ReadFile(e.Dir("running.json"))
-	require.NoError(t, err)
-	var running struct{ PID int }
-	require.NoError(t, json.Unmarshal(data, &running))
-	require.NoError(t, syscall.Kill(running.PID, syscall.SIGKILL))
+	e.kill()
 
 	attached.sees("The environment has stopped")
 	_, code := reader.wait()
@@ -154,6 +150,16 @@ func TestAUIOffersToStartAKilledEnvironmentAgainAndAReaderEndsWithAnError(t *tes
 	require.Zero(t, attached.wait())
 	require.Zero(t, first.wait())
 	e.leavesNothing()
+}
+
+// kill kills the process of the environment.
+func (e *environment) kill() {
+	e.t.Helper()
+	data, err := os.ReadFile(e.Dir("running.json"))
+	require.NoError(e.t, err)
+	var running struct{ PID int }
+	require.NoError(e.t, json.Unmarshal(data, &running))
+	require.NoError(e.t, syscall.Kill(running.PID, syscall.SIGKILL))
 }
 
 // alive reports whether a process runs; one that only waits to be collected does not.

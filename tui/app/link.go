@@ -91,6 +91,8 @@ func (l *link) date(h *host) {
 // banner is what is wrong with the connection, for the line above the keys; "" when nothing is.
 func (l *link) banner(h *host) string {
 	switch {
+	case l.stopped() && h.cfg.Playback != nil: // the session may go on
+		return "The environment has stopped: its process was killed."
 	case l.stopped() && h.cfg.ReadOnly != "":
 		return "The environment has stopped: its process was killed. Press " + h.key(keymap.Quit) + " to leave."
 	case l.stopped():

@@ -28,7 +28,7 @@ func TestARecordedSessionShowsThatItsConnectionWasLost(t *testing.T) {
 		header, banner string
 	}{
 		"killed": {&deckv1.Connection{Lost: "the process of the environment was killed", Stopped: true},
-			"✗ stopped", "The environment has stopped: its process was killed. Press q to leave."},
+			"✗ stopped", "The environment has stopped: its process was killed."},
 		"lost": {&deckv1.Connection{Lost: "the cable is out"}, "does not answer",
 			"The environment is not answering, reconnecting…  (the cable is out)"},
 	} {
@@ -49,6 +49,7 @@ func TestARecordedSessionShowsThatItsConnectionWasLost(t *testing.T) {
 			require.Contains(t, screen(), c.banner, name)
 			require.Contains(t, screen(), c.header, name)
 			require.NotContains(t, screen(), "plugins ready", name)
+			require.Contains(t, screen(), "plays 2x  1:05 of 2:10", name)
 			require.Equal(t, before, clock(), "%s: the clocks stand still", name)
 		}
 		m.Update(connectionMsg(now, &deckv1.Connection{}))
@@ -68,4 +69,18 @@ func TestAJumpInARecordedSessionShowsTheConnectionOfThere(t *testing.T) {
 	require.True(t, m.link.stopped())
 	m.receive(append(append([]proto.Message{&deckv1.Reset{}}, decktest.Running()...), &deckv1.Synced{})...)
 	require.False(t, m.link.stopped(), "it was not lost there")
+}
+
+func TestAUIThatChangesNothingStartsNoEnvironmentThatWasKilled(t *testing.T) {
+	t.Parallel()
+	for _, why := range []string{"", "it was opened with --read-only"} {
+		m := waiting(t, 120, 30)
+		m.host.cfg.ReadOnly = why
+		m.Update(disconnectedMsg{err: ErrEnvironmentStopped})
+		m.key("u")
+		require.Equal(t, why == "", m.leaving.outcome == StartAgain)
+		if why != "" {
+			require.Contains(t, m.toast.text, why)
+		}
+	}
 }

@@ -64,6 +64,7 @@ func (a *actions) reasons() keymap.Reasons {
 				reasons[action] = "the environment does not answer"
 			}
 		}
+		readOnlyReasons(a.host, reasons)
 		return reasons
 	}
 	a.programs(reasons)

@@ -45,9 +45,13 @@ func (v Status) Draw(width, most int) []string {
 		if v.Caption = nil; v.quiet() || len(story) >= most {
 			return story
 		}
+		v.Playback = "" // it is a line of the story
 		return append(v.Draw(width, most-len(story)), story...)
 	}
-	var lines []string
+	var lines, below []string
+	if v.Banner != "" && v.Playback != "" && most > 1 { // a banner stays, and would hide where the session is
+		most, below = most-1, []string{v.Playback}
+	}
 	if v.Banner != "" {
 		for _, line := range rowsOf(v.Banner, width-1, most, th.Ellipsis) {
 			lines = append(lines, th.Banner.Render(text.Pad(" "+line, width, th.Ellipsis)))
@@ -55,7 +59,7 @@ func (v Status) Draw(width, most int) []string {
 	}
 	said := v.said(width, max(1, most-len(lines)))
 	if lines = append(said, lines...); len(lines) > 0 {
-		return lines[:min(len(lines), max(1, most))]
+		return append(lines[:min(len(lines), max(1, most))], below...)
 	}
 	if v.Playback != "" {
 		return []string{v.Playback}

@@ -76,19 +76,28 @@ To record what happens from now on, use "pipedeck attach --record FILE".`,
 			if err != nil {
 				return explainFullDisk(err)
 			}
-			if f.output.Machine() {
-				return f.output.Document(cmd.OutOrStdout(), exported)
+			if err := f.print(cmd, exported); err != nil {
+				return err
 			}
-			if f.film.piped() {
-				return printExported(cmd.ErrOrStderr(), exported)
-			}
-			return printExported(cmd.OutOrStdout(), exported)
+			return f.film.cut.failure
 		},
 	}
 	cmd.Flags().StringVar(&f.from, "from", "", "show the recorded session in `FILE`, not an environment")
 	f.film.register(cmd)
 	format.AddFlag(cmd, &f.output)
 	return cmd
+}
+
+// print prints what was written.
+func (f *exportFlags) print(cmd *cobra.Command, exported *document.Exported) error {
+	switch {
+	case f.output.Machine():
+		return f.output.Document(cmd.OutOrStdout(), exported)
+	case f.film.piped():
+		return printExported(cmd.ErrOrStderr(), exported)
+	default:
+		return printExported(cmd.OutOrStdout(), exported)
+	}
 }
 
 // explainFullDisk gives the error of a full disk the code and the next step of a file that was not written.
@@ -157,16 +166,20 @@ func (f *exportFlags) run(ctx context.Context, t *session.Target, args []string)
 	if !f.film.wanted() {
 		return exported, nil
 	}
-	recorded, err := source.film(ctx, t.Name, &f.film)
+	recorded, err := source.film(ctx, &f.film)
 	if err != nil {
 		return nil, err
+	}
+	if f.film.cut.missing != "" {
+		exported.Missing = append(exported.Missing, f.film.cut.missing)
 	}
 	return exported, f.film.write(context.WithoutCancel(ctx), recorded, exported)
 }
 
 // exportSource is what is exported.
 type exportSource struct {
-	deck deckv1.DeckServiceClient
+	workspace *workspace.Workspace
+	deck      deckv1.DeckServiceClient
 	// missing is why the state is not complete, as clauses; nil when it is.
 	missing []string
 	running bool
@@ -175,14 +188,18 @@ type exportSource struct {
 
 // openExported reaches the environment, or opens its history when it does not run.
 func openExported(ctx context.Context, t *session.Target) (*exportSource, error) {
+	w, err := t.Workspace()
+	if err != nil {
+		return nil, err
+	}
 	deck, conn, err := t.Connect(ctx)
 	if err == nil {
-		return &exportSource{deck: deck, running: true, close: func() { _ = conn.Close() }}, nil
+		return &exportSource{workspace: w, deck: deck, running: true, close: func() { _ = conn.Close() }}, nil
 	}
 	if stopped := (*session.NotRunningError)(nil); !errors.As(err, &stopped) {
 		return nil, err
 	}
-	source, keptErr := openKept(t)
+	source, keptErr := openKept(w)
 	if errors.Is(keptErr, fs.ErrNotExist) {
 		return nil, err // there is no such environment, or it has kept nothing
 	}
@@ -190,11 +207,7 @@ func openExported(ctx context.Context, t *session.Target) (*exportSource, error)
 }
 
 // openKept opens the history of an environment that does not run.
-func openKept(t *session.Target) (*exportSource, error) {
-	w, err := t.Workspace()
-	if err != nil {
-		return nil, err
-	}
+func openKept(w *workspace.Workspace) (*exportSource, error) {
 	if err := w.Check(); err != nil {
 		return nil, err
 	}
@@ -207,7 +220,7 @@ func openKept(t *session.Target) (*exportSource, error) {
 	if err != nil {
 		return nil, err
 	}
-	source := &exportSource{missing: []string{notKept}}
+	source := &exportSource{workspace: w, missing: []string{notKept}}
 	if damage != "" {
 		source.missing = append(source.missing, damage)
 	}
@@ -250,7 +263,7 @@ func (s *exportSource) snapshot(ctx context.Context, file *sessionFile, name str
 }
 
 // film records what --svg or --cast show: the present state, or what happens until ctx ends or as long as --for says.
-func (s *exportSource) film(ctx context.Context, name string, f *filmFlags) (*sessionfile.Session, error) {
+func (s *exportSource) film(ctx context.Context, f *filmFlags) (*sessionfile.Session, error) {
 	dir, err := os.MkdirTemp("", "pipedeck-film-")
 	if err != nil {
 		return nil, err
@@ -262,28 +275,14 @@ func (s *exportSource) film(ctx context.Context, name string, f *filmFlags) (*se
 		return nil, err
 	}
 	if f.cast == "" || !s.running {
-		err = s.snapshot(ctx, file, name)
+		err = s.snapshot(ctx, file, s.workspace.Name)
 	} else {
-		err = s.recordFor(ctx, file, name, f.length)
+		f.cut, err = recordFor(ctx, s.workspace, file, f.length)
 	}
 	if _, closeErr := file.close(); errors.Join(err, closeErr) != nil {
 		return nil, errors.Join(err, closeErr)
 	}
 	return openSession(path)
-}
-
-// recordFor records what happens until ctx ends or for as long as length says from the moment when the state of the
-// environment is there, which takes its time on a busy machine; 0 for no limit.
-func (s *exportSource) recordFor(ctx context.Context, file *sessionFile, name string, length time.Duration) error {
-	if length <= 0 {
-		return file.record(ctx, s.deck, name, nil)
-	}
-	// Without a deadline: the environment would hear of it, and end the recording with an error.
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	timer := time.AfterFunc(exportTimeout, stop)
-	defer timer.Stop()
-	return file.record(ctx, s.deck, name, func() { timer.Reset(length) })
 }
 
 // count fills in how much a session has.

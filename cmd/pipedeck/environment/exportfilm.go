@@ -36,6 +36,8 @@ type filmFlags struct {
 	// environ chooses how the UI looks.
 	environ []string
 	cmd     *cobra.Command
+	// cut is how the recording of an environment was cut short.
+	cut cutShort
 }
 
 // standardOutput is what a flag has for standard output in place of a file.

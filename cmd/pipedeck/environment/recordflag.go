@@ -40,8 +40,10 @@ type recording struct {
 	// troubles gets why the recording has ended before the command, for the user; at most one line.
 	troubles chan string
 	// mode and out are where it is printed in place of that, when the command has no screen.
-	mode      OutputMode
-	out       io.Writer
+	mode OutputMode
+	out  io.Writer
+	// synced is called when the state of the environment is recorded; nil for no one.
+	synced    func()
 	workspace *workspace.Workspace
 	// running is the goroutine that records; the rest is its own until running has ended.
 	running sync.WaitGroup
@@ -115,7 +117,7 @@ func (r *recording) over() bool {
 func (r *recording) run(ctx context.Context, w *workspace.Workspace) (err error) {
 	if r.session == nil {
 		r.session, err = recorder.Begin(r.file.file, recorder.Options{Environment: w.Name, Version: version.Build(),
-			Clock: clock.System{}})
+			Synced: r.synced, Clock: clock.System{}})
 		if err != nil {
 			return err
 		}

@@ -56,12 +56,6 @@ func createSession(path string) (*sessionFile, error) {
 	return &sessionFile{path, file}, nil
 }
 
-// record records an environment until ctx or the environment ends.
-func (f *sessionFile) record(ctx context.Context, deck deckv1.DeckServiceClient, name string, synced func()) error {
-	return recorder.Record(ctx, deck, f.file, recorder.Options{Environment: name, Version: version.Build(),
-		Synced: synced, Clock: clock.System{}})
-}
-
 // snapshot records the present state of an environment. missing is why that is not complete; empty when it is.
 func (f *sessionFile) snapshot(ctx context.Context, deck deckv1.DeckServiceClient, name, missing string) error {
 	return recorder.Record(ctx, deck, f.file, recorder.Options{Environment: name, Version: version.Build(),
