@@ -98,7 +98,7 @@ func (o session) start(t *testing.T, ctx context.Context) *terminal {
 			Client: o.client, Name: "default", Version: "v0.1.0", Commander: "ada", Keys: o.keys,
 			Manifests: o.manifests, Files: Files{Cards: o.cards, Saved: o.saveDir},
 			Program: Program{o.command, o.begin},
-			Guide: o.guide, Notices: o.notices, Input: slave, Output: slave,
+			Guide:   o.guide, Notices: o.notices, Input: slave, Output: slave,
 			Environ: append([]string{"TERM=xterm-256color"}, o.environ...),
 		}, o.seams)
 	}()
