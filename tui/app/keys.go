@@ -212,7 +212,7 @@ func (m *model) act(action keymap.Action) tea.Cmd {
 	case keymap.EditManifest:
 		return m.actions.edit()
 	case keymap.StartAgain:
-		return m.leaving.leave(StartAgain)
+		return m.link.start(m.host)
 	case keymap.Search:
 		m.toast.typed()
 		m.searchable().finding().begin()

@@ -4,10 +4,12 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"google.golang.org/grpc/status"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
@@ -28,6 +30,8 @@ type link struct {
 	silent time.Time
 	// lost is since when the program that recorded a session had no connection; the zero time while it had one.
 	lost time.Time
+	// starting: the user has the environment started again.
+	starting bool
 }
 
 // answers reports whether actions can be asked for.
@@ -53,7 +57,12 @@ func (l *link) take(msg any) (over bool) {
 			l.follow(event)
 			l.deck.Apply(event)
 		}
+	case startedMsg:
+		l.starting = false
 	case disconnectedMsg:
+		if l.starting && errors.Is(msg.err, ErrEnvironmentStopped) {
+			return false
+		}
 		l.trouble, l.silent, l.lost = msg.err, time.Time{}, time.Time{}
 		return errors.Is(msg.err, ErrEnvironmentGone) || (msg.ended || l.deck.Stopping()) && !l.restarting()
 	}
@@ -74,6 +83,39 @@ func (l *link) follow(event *deckv1.Event) {
 	if connection.GetStopped() {
 		l.trouble = fmt.Errorf("%w: %w", ErrEnvironmentStopped, l.trouble)
 	}
+}
+
+// startedMsg: the environment was started again, and clients may connect.
+type startedMsg struct{}
+
+// errStarting is why there is no connection while the environment is started again.
+var errStarting = errors.New("it is starting")
+
+// unstartable is why the environment cannot be started again now; empty when it can.
+func (l *link) unstartable(h *host) string {
+	switch {
+	case l.starting:
+		return "it is starting"
+	case !l.stopped():
+		return "it is running"
+	case h.cfg.Start == nil && h.cfg.ReadOnly == "":
+		return "it ends with its user interface"
+	}
+	return ""
+}
+
+// start has the environment started again; the screen stays as it is.
+func (l *link) start(h *host) tea.Cmd {
+	if h.cfg.Start == nil {
+		return nil
+	}
+	l.starting, l.trouble = true, errStarting
+	return h.work.do(func(ctx context.Context) tea.Msg {
+		if err := h.cfg.Start(ctx); err != nil {
+			return crashMsg{err}
+		}
+		return startedMsg{}
+	})
 }
 
 // date notes until when the state is known: clocks of what the environment does stand still while it is not heard of.
@@ -98,6 +140,8 @@ func (l *link) banner(h *host) string {
 	case l.stopped():
 		return "The environment has stopped: its process was killed. Press " + h.key(keymap.StartAgain) +
 			" to start it again, " + h.key(keymap.Quit) + " to leave."
+	case l.starting && l.trouble != nil:
+		return "The environment is starting again" + h.theme.Ellipsis
 	case l.trouble != nil && l.restarting():
 		return "The environment starts again with other flags, reconnecting" + h.theme.Ellipsis
 	case l.trouble != nil && l.client != nil:

@@ -4,6 +4,7 @@
 package app
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -76,9 +77,10 @@ func TestAUIThatChangesNothingStartsNoEnvironmentThatWasKilled(t *testing.T) {
 	for _, why := range []string{"", "it was opened with --read-only"} {
 		m := waiting(t, 120, 30)
 		m.host.cfg.ReadOnly = why
+		m.host.cfg.Start = func(context.Context) error { return nil }
 		m.Update(disconnectedMsg{err: ErrEnvironmentStopped})
 		m.key("u")
-		require.Equal(t, why == "", m.leaving.outcome == StartAgain)
+		require.Equal(t, why == "", m.link.starting)
 		if why != "" {
 			require.Contains(t, m.toast.text, why)
 		}

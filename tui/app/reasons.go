@@ -51,8 +51,8 @@ func asking() []keymap.Action {
 func (a *actions) reasons() keymap.Reasons {
 	reasons := keymap.Reasons{}
 	largeReasons(a.host, a.screen, reasons)
-	if !a.link.stopped() {
-		reasons[keymap.StartAgain] = "it is running"
+	if reason := a.link.unstartable(a.host); reason != "" {
+		reasons[keymap.StartAgain] = reason
 	}
 	if reason := a.uncarded(); reason != "" {
 		reasons[keymap.ShowCard] = reason

@@ -47,9 +47,8 @@ type Config struct {
 	Guest *Guest
 	// Share is how others watch; nil where the UI cannot be shared.
 	Share *Share
-	// Command runs a command of pipedeck about this environment and returns what it prints to standard output and what
-	// it says on standard error; nil where there is no program to run. The error of one that fails is what it says.
-	Command func(ctx context.Context, args []string) (out, said string, err error)
+	// Program is what runs besides the UI.
+	Program
 	// Manifests can be edited; nil when no repository is on this machine.
 	Manifests Manifests
 	// Input and Output are the terminal; nil means that of the process.
@@ -57,6 +56,16 @@ type Config struct {
 	Output io.Writer
 	// Environ is "NAME=value"; nil means that of the process. See theme.FromEnvironment.
 	Environ []string
+}
+
+// Program is what the UI has run about its environment, in the background.
+type Program struct {
+	// Command runs a command of pipedeck about this environment and returns what it prints to standard output and what
+	// it says on standard error; nil where there is no program to run. The error of one that fails is what it says.
+	Command func(ctx context.Context, args []string) (out, said string, err error)
+	// Start starts the environment again whose process was killed, and returns when clients may connect; its error ends
+	// the UI. Nil where no one can.
+	Start func(ctx context.Context) error
 }
 
 // Files are where the UI writes on this machine.
@@ -79,8 +88,6 @@ const (
 	TearDown
 	// EnvironmentGone: the environment was stopped on purpose, by someone else.
 	EnvironmentGone
-	// StartAgain: the environment has stopped without that, and the user wants it to start again. Run has not done so.
-	StartAgain
 	// Interrupted: ctx ended, or the process got SIGINT, SIGTERM or SIGHUP.
 	Interrupted
 )
@@ -93,8 +100,6 @@ func (o Outcome) String() string {
 		return "tear down"
 	case EnvironmentGone:
 		return "environment gone"
-	case StartAgain:
-		return "start again"
 	case Interrupted:
 		return "interrupted"
 	}

@@ -398,14 +398,15 @@ func TestAStoppedEnvironmentCanBeStartedAgain(t *testing.T) {
 	client := server.Dial(t)
 	attempts := make(chan error, 8)
 	attempts <- nil
-	s := play(t, func(ctx context.Context) (deckv1.DeckServiceClient, error) {
+	begun := make(chan error)
+	s := session{client: func(ctx context.Context) (deckv1.DeckServiceClient, error) {
 		select {
 		case err := <-attempts:
 			return client, err
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
-	}, 80, 24, seams{})
+	}, begin: func(context.Context) error { return <-begun }, width: 80, height: 24}.start(t, context.Background())
 	s.seesText("press a to approve")
 	s.types("u")
 	s.seesText("cannot start the environment again: it is running")
@@ -420,13 +421,28 @@ func TestAStoppedEnvironmentCanBeStartedAgain(t *testing.T) {
 	s.seesText("✓ 5 parts, 4 plugins ready")
 	s.seesText("press a to approve")
 
+	s.types("4")
+	s.seesText("last output")
 	attempts <- stopped
 	server.Break()
 	s.seesText("The environment has stopped")
 	s.types("u")
-	outcome, err := s.ends()
-	require.NoError(t, err)
-	require.Equal(t, StartAgain, outcome)
+	s.seesText("The environment is starting again")
+	s.types("u")
+	s.seesText("cannot start the environment again: it is starting")
+	attempts <- stopped // its process is not there yet
+	attempts <- nil
+	s.losesText("starting again")
+	begun <- nil
+	s.seesText("parts, 4 plugins ready", "last output") // the pane is the same
+
+	attempts <- stopped
+	server.Break()
+	s.seesText("The environment has stopped")
+	s.types("u")
+	begun <- errors.New("the program is gone")
+	_, err := s.ends()
+	require.ErrorContains(t, err, "the program is gone")
 }
 
 func TestALogThatCannotBeReadSaysSoAndIsTriedAgain(t *testing.T) {

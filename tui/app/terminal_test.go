@@ -59,7 +59,8 @@ type session struct {
 	keys          keymap.File
 	saveDir       string
 	manifests     Manifests
-	// command is Config.Command.
+	// begin is Config.Start, command is Config.Command.
+	begin   func(ctx context.Context) error
 	command func(ctx context.Context, args []string) (out, said string, err error)
 	// cards is the file of Files.Cards.
 	cards string
@@ -95,8 +96,9 @@ func (o session) start(t *testing.T, ctx context.Context) *terminal {
 		defer close(s.done)
 		s.outcome, s.err = run(ctx, Config{
 			Client: o.client, Name: "default", Version: "v0.1.0", Commander: "ada", Keys: o.keys,
-			Manifests: o.manifests, Files: Files{Cards: o.cards, Saved: o.saveDir}, Command: o.command,
-			Guide: o.guide, Notices: o.notices, Input: slave, Output: slave,
+			Manifests: o.manifests, Files: Files{Cards: o.cards, Saved: o.saveDir},
+			Program: Program{o.command, o.begin},
+			Guide:   o.guide, Notices: o.notices, Input: slave, Output: slave,
 			Environ: append([]string{"TERM=xterm-256color"}, o.environ...),
 		}, o.seams)
 	}()

@@ -76,20 +76,6 @@ func newAttachCommand(t *session.Target) *cobra.Command {
 	return cmd
 }
 
-// watch shows an environment until the user leaves, and starts it again when the user asks for that after its
-// process was killed. h is the host that this process started, or nil for an environment that runs already.
-func (l *look) watch(ctx context.Context, w *workspace.Workspace, h *host, keep bool) error {
-	for {
-		again, err := l.watchOnce(ctx, w, h, keep)
-		if err != nil || !again {
-			return err
-		}
-		if h, err = startAgain(w); err != nil {
-			return err
-		}
-	}
-}
-
 // startAgain starts a host in place of the one that was killed. It returns nil when another process was faster.
 func startAgain(w *workspace.Workspace) (*host, error) {
 	if alive, err := w.Alive(); err != nil || alive {
@@ -106,13 +92,17 @@ func startAgain(w *workspace.Workspace) (*host, error) {
 	return startHost(w, last.Restart)
 }
 
-// watchOnce shows an environment until the user leaves; again says that the user wants it started.
-func (l *look) watchOnce(ctx context.Context, w *workspace.Workspace, h *host, keep bool) (again bool, err error) {
+// watch shows an environment until the user leaves, and starts it again when the user asks for that after its process
+// was killed. h is the host that this process started, or nil for an environment that runs already.
+func (l *look) watch(ctx context.Context, w *workspace.Workspace, h *host, keep bool) error {
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	if h != nil {
+	connection := &connection{workspace: w, recording: l.recording}
+	defer connection.close()
+	begin := func(h *host) {
+		connection.use(h)
 		// A host that ends by an error takes the screen down with it; its error is shown after.
 		watching.Go(func() {
 			select {
@@ -124,30 +114,33 @@ func (l *look) watchOnce(ctx context.Context, w *workspace.Workspace, h *host, k
 			}
 		})
 	}
-	connection := &connection{workspace: w, host: h, recording: l.recording}
-	defer connection.close()
-	outcome, err := app.Run(ctx, l.config(w, connection))
+	if h != nil {
+		begin(h)
+	}
+	settings := l.config(w, connection)
+	settings.Start = func(ctx context.Context) error {
+		next, err := startAgain(w)
+		if err != nil || next == nil {
+			return err
+		}
+		begin(next)
+		select {
+		case <-next.listening:
+		case <-ctx.Done():
+		}
+		return nil
+	}
+	outcome, err := app.Run(ctx, settings)
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
-		return false, cause
+		return cause
 	}
 	if err != nil {
-		return false, keepPanic(w, err)
+		return keepPanic(w, err)
 	}
-	if outcome == app.StartAgain {
-		return true, nil
+	if err := connection.awaitHost(ctx, outcome); err != nil {
+		return err
 	}
-	if outcome == app.EnvironmentGone && h != nil {
-		// Its last call ends before the host does, which alone knows whether it went well.
-		select {
-		case <-h.ended:
-		case <-ctx.Done():
-			return false, context.Cause(ctx)
-		}
-		if err := h.failure(); err != nil {
-			return false, err
-		}
-	}
-	return false, leave(ctx, w, outcome, keep)
+	return leave(ctx, w, outcome, keep)
 }
 
 // config is what the UI of an environment needs.
@@ -158,7 +151,7 @@ func (l *look) config(w *workspace.Workspace, c *connection) app.Config {
 		Version: version.Build(), Commander: session.Commander(), Keys: l.keys, Flags: session.Flags(w),
 		Files:     app.Files{Copy: w.Path("copy.txt"), Cards: w.Path("cards.txt")},
 		Manifests: manifests{}, Environ: l.environ,
-		Command: commandRunner(w), Share: l.shared.UI(),
+		Program: app.Program{Command: commandRunner(w)}, Share: l.shared.UI(),
 	}
 }
 
@@ -198,23 +191,52 @@ func leave(ctx context.Context, w *workspace.Workspace, outcome app.Outcome, kee
 // connection gives the UI a client, again after each loss.
 type connection struct {
 	workspace *workspace.Workspace
-	host      *host
 	conn      *grpc.ClientConn
 	recording *recording
 	// connected is called when there is a client; nil for nothing to do.
 	connected func()
+
+	mu   sync.Mutex
+	host *host
+}
+
+// use has clients wait for a host that this process has started.
+func (c *connection) use(h *host) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.host = h
+}
+
+// started is the host that this process has started last; nil for none.
+func (c *connection) started() *host {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.host
+}
+
+// awaitHost waits for the end of that host when the environment has gone: its last call ends before the host does,
+// which alone knows whether it went well.
+func (c *connection) awaitHost(ctx context.Context, outcome app.Outcome) error {
+	h := c.started()
+	if h == nil || outcome != app.EnvironmentGone {
+		return nil
+	}
+	select {
+	case <-h.ended:
+		return h.failure()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 func (c *connection) client(ctx context.Context) (deckv1.DeckServiceClient, error) {
 	c.close()
-	if c.host != nil {
+	if h := c.started(); h != nil {
 		select {
-		case <-c.host.address:
+		case <-h.listening: // or it is gone, which is seen below
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
-		// The next call finds the host listening, or gone.
-		c.host = nil
 	}
 	if err := checkRunning(c.workspace); err != nil {
 		return nil, err

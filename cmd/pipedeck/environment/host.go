@@ -114,8 +114,8 @@ func onLeash(ctx context.Context) context.Context {
 
 // host is a host process as its starter sees it.
 type host struct {
-	// address gets the control plane's address once; it is closed when that will never come.
-	address chan string
+	// listening is closed once clients may connect, or never will.
+	listening chan struct{}
 	// ended is closed after err was set, when the host has ended.
 	ended chan struct{}
 	err   error
@@ -212,7 +212,7 @@ func startHost(w *workspace.Workspace, command *workspace.Restart, more ...*os.F
 
 func newHost(w *workspace.Workspace, command *workspace.Restart, log string) *host {
 	here, _ := os.Getwd() // without one, the command names the directory
-	h := &host{address: make(chan string, 1), ended: make(chan struct{}), code: exit.NotStarted,
+	h := &host{listening: make(chan struct{}), ended: make(chan struct{}), code: exit.NotStarted,
 		advice: "start it again, it goes on where it was: " + session.Again(w, command, here) +
 			"; its last words are in " + log}
 	if slices.Contains(command.Arguments, leashFlag) { // its environment is removed, with the log
@@ -231,9 +231,9 @@ func (h *host) follow(read io.ReadCloser, cmd *exec.Cmd) {
 		if err := announced.Decode(&a); err != nil {
 			break
 		}
-		if a.Address != "" {
+		if a.Address != "" && !ran {
 			ran = true
-			h.address <- a.Address
+			close(h.listening)
 		}
 		if a.Error != "" {
 			h.err = exit.With(a.Code, errors.New(a.Error), a.Hint)
@@ -243,7 +243,9 @@ func (h *host) follow(read io.ReadCloser, cmd *exec.Cmd) {
 		h.killed = ran && !h.leashed && bySignal(cmd.ProcessState)
 		h.err = exit.With(h.code, fmt.Errorf("the environment's process ended: %w", err), h.advice)
 	}
-	close(h.address)
+	if !ran {
+		close(h.listening)
+	}
 }
 
 // bySignal reports whether a signal has ended a process.

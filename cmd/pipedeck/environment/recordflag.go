@@ -172,10 +172,10 @@ var errKilled = errors.New("the process of the environment was killed")
 func (r *recording) look(w *workspace.Workspace) error {
 	if !errors.Is(r.lost, errKilled) {
 		switch err := checkRunning(w); {
-		case errors.Is(err, app.ErrEnvironmentGone):
-			r.lost = nil
 		case errors.Is(err, app.ErrEnvironmentStopped):
 			r.lost = errKilled
+		case errors.Is(err, app.ErrEnvironmentGone), endsInOrder(w):
+			r.lost = nil
 		}
 	}
 	if r.lost == nil {
