@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -97,6 +98,9 @@ func failureReason(p *probe) error {
 	blocks := x.piped.Blocks(e.id, false)
 	if len(blocks) == 0 {
 		return fmt.Errorf("the stage ended in %s without a line in its log", e.kind())
+	}
+	if !slices.ContainsFunc(blocks, func(b *model.LogBlock) bool { return strings.TrimSpace(b.GetLog()) != "" }) {
+		return fmt.Errorf("the stage ended in %s, and the log has no word, only blank lines", e.kind())
 	}
 	p.saw("%s", e.how())
 	return nil

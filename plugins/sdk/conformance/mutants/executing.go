@@ -207,6 +207,9 @@ func (s *running) step(i, first int) error {
 	}
 }
 
+// allDone is the last word of a stage that has done its work.
+const allDone = "all steps are done"
+
 var errStopped = errors.New("the stage was cancelled")
 
 // lastly makes the mistakes of a stage that has done its work.
@@ -245,6 +248,11 @@ func (s *running) leaves(in *deployment.ExecutePluginInput) {
 		_ = exec.Command("true").Start()
 	case makes("writes-after-cancel"):
 		go s.writesOn(in.GetTargetDeploymentSource().GetApplicationDirectory())
+	case makes("child-late"):
+		late := child("1")
+		if late.Start() == nil {
+			go func() { _ = late.Wait() }()
+		}
 	case makes("child-of-stage"):
 		_ = child("3600").Start()
 	case makes("password-argument"):
@@ -288,8 +296,15 @@ func (s *running) answer(err error) (*deployment.ExecuteStageResponse, error) {
 	if err != nil {
 		result = model.StageStatus_STAGE_FAILURE
 	}
-	if err != nil && !makes("fails-silently") {
+	switch {
+	case err != nil && makes("fails-blank"):
+		s.log(" ")
+	case errors.Is(err, errStopped) && makes("cancel-says-done"):
+		s.log(allDone)
+	case err != nil && !makes("fails-silently"):
 		s.logError(err)
+	case err == nil && makes("cancel-says-done"):
+		s.log(allDone)
 	}
 	if makes("works-on") {
 		go func() {
