@@ -129,7 +129,7 @@ func saysDone(p *probe, x *session, id string) error {
 		return nil //nolint:nilerr // another case looks at the stage itself
 	}
 	all, some := first.session.piped.Blocks(first.id, false), x.piped.Blocks(id, false)
-	const worthComparing = 4
+	const worthComparing = 3
 	if len(all) < worthComparing || len(some) == 0 || len(some)*2 > len(all) {
 		return nil
 	}
@@ -137,7 +137,7 @@ func saysDone(p *probe, x *session, id string) error {
 	if usually.GetLog() != last.GetLog() || usually.GetSeverity() != last.GetSeverity() {
 		return nil
 	}
-	return note("the log of a stage that was cancelled has %d entries in place of %d, and it ends as that of a stage "+
+	return note("the log of a stage that was cancelled has %d of the usual %d entries, and it ends as that of a stage "+
 		"that has done its work (%q): users take it for done, unless these words are said at every end", len(some),
 		len(all), firstLine(last.GetLog()))
 }

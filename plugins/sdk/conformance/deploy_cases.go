@@ -83,6 +83,9 @@ func (p *probe) deployed() (*story, error) {
 
 func deploySynced(p *probe) error {
 	s, err := p.deployed()
+	if err == nil {
+		err = s.blocked.verdict(s.stage, s.lastTarget())
+	}
 	switch {
 	case err != nil:
 		return err
@@ -303,5 +306,5 @@ func deployRollback(p *probe) error {
 		return errors.New(s.rollback + " succeeded, and what ran before is not live again")
 	}
 	p.saw("by %s", s.rollback)
-	return nil
+	return s.undone.verdict(s.rollback)
 }

@@ -80,14 +80,17 @@ func stageChildren(p *probe) error {
 	if e, err := x.execute(p, order{}); err != nil || e.cut {
 		return err
 	}
-	const moment = 5 // pauses that a process may need to end
+	const moment = 500 * time.Millisecond // that a process may need to end
+	answered := time.Now()
 	var left, worked []string
-	for round := range 20 {
+	for range 20 {
 		if left = marked(x.process.mark); len(left) <= len(before) {
 			return errors.Join(x.alive(), workedOn(worked))
 		}
-		if round >= moment {
-			worked = slices.DeleteFunc(slices.Clone(left), func(one string) bool { return slices.Contains(before, one) })
+		if time.Since(answered) >= moment {
+			worked = slices.DeleteFunc(slices.Clone(left), func(one string) bool {
+				return slices.Contains(before, one)
+			})
 		}
 		p.pause(100 * time.Millisecond)
 	}

@@ -69,6 +69,8 @@ type sequel struct {
 	notified    *bool
 	rollbackEnd error
 	restored    likeness
+	undone      undone
+	blocked     blocked
 }
 
 // story is what was seen while an application and a changed copy of it were deployed.
@@ -166,6 +168,12 @@ func (s *story) proceed() {
 	if len(s.files.first) > 0 {
 		s.repeat()
 	}
+	if len(s.files.moved()) > 0 {
+		s.block()
+	}
+	if s.rollback != "" {
+		s.undo()
+	}
 }
 
 // repeat deploys the files of the first commit with the hash of the other: what is the same as with the first commit
@@ -209,6 +217,10 @@ func (s *story) prepare() (err error) {
 
 // deploy executes a stage of a quick sync, and returns why it has not succeeded.
 func (s *story) deploy(stage string, target, running *common.DeploymentSource, at []string) error {
+	return s.deployIn(s.session, stage, target, running, at)
+}
+
+func (s *story) deployIn(x *session, stage string, target, running *common.DeploymentSource, at []string) error {
 	edit := func(r *deployment.ExecuteStageRequest) {
 		in := r.GetInput()
 		in.StageConfig = nil
@@ -218,7 +230,7 @@ func (s *story) deploy(stage string, target, running *common.DeploymentSource, a
 		in.Deployment.Trigger.Commit.Hash = target.GetCommitHash()
 		in.Stage.Rollback = stage == s.rollback
 	}
-	e, err := s.session.execute(s.probe, order{stage: stage, exclusive: true, edit: edit})
+	e, err := x.execute(s.probe, order{stage: stage, exclusive: true, edit: edit})
 	switch {
 	case err != nil:
 		return err

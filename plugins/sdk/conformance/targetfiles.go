@@ -72,26 +72,35 @@ func (x *session) placesIn(config json.RawMessage) []string {
 	if home, err := os.UserHomeDir(); err == nil {
 		used = append(used, home)
 	}
-	directories := workingDirectories(x.process.mark)
-	used = append(used, directories...)
+	used = append(used, workingDirectories(x.process.mark)...)
 	var places []string
 	for _, text := range textsOf(config) {
-		candidates := []string{text}
-		if !filepath.IsAbs(text) {
-			candidates = nil
-			for _, dir := range directories {
-				candidates = append(candidates, filepath.Join(dir, text))
-			}
-		}
-		for _, path := range candidates {
-			real, err := filepath.EvalSymlinks(path)
-			if err == nil && !slices.ContainsFunc(used, func(dir string) bool { return holdsPath(real, dir) }) {
-				places = append(places, real)
+		for _, place := range x.pathsOf(text) {
+			if !slices.ContainsFunc(used, func(dir string) bool { return holdsPath(place, dir) }) {
+				places = append(places, place)
 			}
 		}
 	}
 	slices.Sort(places)
 	return slices.Compact(places)
+}
+
+// pathsOf are the paths that a text may name to the program and that are there.
+func (x *session) pathsOf(text string) []string {
+	candidates := []string{text}
+	if !filepath.IsAbs(text) {
+		candidates = nil
+		for _, dir := range workingDirectories(x.process.mark) {
+			candidates = append(candidates, filepath.Join(dir, text))
+		}
+	}
+	var paths []string
+	for _, path := range candidates {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			paths = append(paths, real)
+		}
+	}
+	return paths
 }
 
 // holdsPath is whether a path is a directory or lies below it.

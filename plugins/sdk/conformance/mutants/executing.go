@@ -248,11 +248,6 @@ func (s *running) leaves(in *deployment.ExecutePluginInput) {
 		_ = exec.Command("true").Start()
 	case makes("writes-after-cancel"):
 		go s.writesOn(in.GetTargetDeploymentSource().GetApplicationDirectory())
-	case makes("child-late"):
-		late := child("1")
-		if late.Start() == nil {
-			go func() { _ = late.Wait() }()
-		}
 	case makes("child-of-stage"):
 		_ = child("3600").Start()
 	case makes("password-argument"):
@@ -290,6 +285,9 @@ func child(args ...string) *exec.Cmd {
 // answer ends the log of the stage, and the stage.
 func (s *running) answer(err error) (*deployment.ExecuteStageResponse, error) {
 	result := model.StageStatus_STAGE_SUCCESS
+	if late := child("1.5"); makes("child-late") && late.Start() == nil {
+		go func() { _ = late.Wait() }()
+	}
 	if makes("succeeds-at-sigterm") && errors.Is(err, errStopped) {
 		err = nil
 	}

@@ -29,6 +29,8 @@ func ofDeploying() []Fault {
 		{Name: "deploys-preview-blind", Case: "deploy.preview", Says: "says that nothing changes"},
 		{Name: "deploys-at-preview", Case: "deploy.preview.harmless", Says: "the preview itself"},
 		{Name: "deploys-at-rollback", Case: "deploy.rollback", Says: "what ran before is not live again"},
+		{Name: "deploys-first-for-good", Case: "deploy.rollback", Says: "is still at east", Noted: true},
+		{Name: "deploys-in-spite", Case: "deploy.synced", Says: "nothing can be written"},
 		{Name: "previews-one-target", Case: "preview.targets.all", Says: "no result for the deploy target west"},
 		{Name: "previews-into-source", Case: "preview.sources", Says: "has written app/plan.out"},
 	}
