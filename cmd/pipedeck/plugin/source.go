@@ -20,6 +20,22 @@ import (
 // maxSource bounds the repository that is copied for a plugin, in bytes.
 const maxSource = 1 << 30
 
+const (
+	// applicationFile is the name of the configuration of an application.
+	applicationFile = "app.pipecd.yaml"
+	// copiedName is that of the copy of a repository, below scratch.
+	copiedName = "repository"
+)
+
+// exampleOf returns the application that a plugin has for tests: the directory example of the plugin's own directory.
+func exampleOf(place string) (dir string, found bool) {
+	dir = filepath.Join(place, "example")
+	if info, err := os.Stat(filepath.Join(dir, applicationFile)); err != nil || !info.Mode().IsRegular() {
+		return "", false
+	}
+	return dir, true
+}
+
 // copiedSource describes an application to a plugin as piped does: in a copy of its repository below scratch, where the
 // plugin may write. It returns nil for an empty dir. Outside of a repository, the directory alone is copied.
 func copiedSource(dir, scratch string) (*common.DeploymentSource, error) {
@@ -30,7 +46,7 @@ func copiedSource(dir, scratch string) (*common.DeploymentSource, error) {
 	if err != nil {
 		return nil, exit.Usage(err, "give the directory of an application")
 	}
-	const name = "app.pipecd.yaml"
+	const name = applicationFile
 	data, err := os.ReadFile(filepath.Join(dir, name))
 	if err != nil {
 		return nil, exit.Usage(fmt.Errorf("read the application configuration: %w", err),
@@ -41,7 +57,7 @@ func copiedSource(dir, scratch string) (*common.DeploymentSource, error) {
 	if err != nil {
 		return nil, err
 	}
-	copied := filepath.Join(scratch, "repository")
+	copied := filepath.Join(scratch, copiedName)
 	if err := copyTree(root, copied, maxSource); err != nil {
 		return nil, exit.Usage(fmt.Errorf("copy %s for the plugin: %w", root, err),
 			"give an application of a smaller repository that you may read, or a copy of its directory")

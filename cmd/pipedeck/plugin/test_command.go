@@ -8,6 +8,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -50,7 +53,8 @@ are found first. --list shows all cases; a case that fails says what was seen, w
 
 The stage really runs, many times, so a plugin that deploys does so to the deploy targets of its configuration. The
 plugin runs in an empty directory, and each call gets a copy of the application: files that it writes are removed.
-Each application of --source has its own id: runs of two applications do not disturb each other.
+Each application of --source has its own id: runs of two applications do not disturb each other. Without --source,
+it is the one in the directory example of DIR, where there is one.
 A tool that the plugin has piped install, such as kubectl, is the program of that name in PATH, whatever its version.
 Values of its configuration are masked in all that is printed.`,
 		Example: `  pipedeck plugin test ./greeter
@@ -80,8 +84,8 @@ func (f *testFlags) register(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.junit, "junit", nil, "write the results to this file as JUnit XML")
 	flags.StringVar(&f.options.Stage, "stage", "", "the stage to run (default: the first that the plugin names)")
 	flags.StringVar(&f.options.With, "with", "", "what stands under \"with\" of the stage, as `JSON`")
-	flags.StringVar(&f.source, "source", "", "`DIR` of an application with its app.pipecd.yaml (default: an "+
-		"application without files)")
+	flags.StringVar(&f.source, "source", "", "`DIR` of an application with its app.pipecd.yaml (default: "+
+		"example in the directory of the plugin, or an application without files)")
 	limit.Var(flags, &f.options.RunLimit, "run-limit", 15*time.Second,
 		"cancel a stage that is still running after this time")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show what the plugin prints")
@@ -101,10 +105,9 @@ func (f *testFlags) run(cmd *cobra.Command, place string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, plugin.remove()) }()
-	if f.options.Source, err = copiedSource(f.source, plugin.scratch); err != nil {
+	if err := f.takeSource(place, plugin.scratch, cmd.ErrOrStderr()); err != nil {
 		return err
 	}
-	f.options.ApplicationID = applicationID(f.source)
 	mask, err := newConfigMask(plugin.settings, f.options.With, true)
 	if err != nil {
 		return err
@@ -135,6 +138,30 @@ func (f *testFlags) run(cmd *cobra.Command, place string) (err error) {
 		}
 	}
 	return showResults(cmd.OutOrStdout(), results, &f.output, again)
+}
+
+// takeSource copies the application of --source. Without one it is the example of the plugin, where its directory has
+// one that can be copied.
+func (f *testFlags) takeSource(place, scratch string, notes io.Writer) (err error) {
+	dir, byDefault := f.source, false
+	if dir == "" {
+		dir, byDefault = exampleOf(place)
+	}
+	f.options.Source, err = copiedSource(dir, scratch)
+	switch {
+	case err != nil && byDefault:
+		fmt.Fprintf(notes, "the application %s is not used: %s\n", dir, err)
+		f.options.Source, dir = nil, ""
+		if err := os.RemoveAll(filepath.Join(scratch, copiedName)); err != nil {
+			return fmt.Errorf("remove what was copied of an application: %w", err)
+		}
+	case err != nil:
+		return err
+	case byDefault:
+		fmt.Fprintf(notes, "testing with the application %s; --source gives another one\n", dir)
+	}
+	f.options.ApplicationID = applicationID(dir)
+	return nil
 }
 
 // selected are the cases of --only.

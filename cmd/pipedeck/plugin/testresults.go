@@ -88,8 +88,24 @@ func showFailures(w io.Writer, results []conformance.Result, counts map[conforma
 	fmt.Fprintf(&b, "\n%s: %d passed, %d failed, %d noted, %d not applicable\n", line.Count(len(results), "case"),
 		counts[conformance.Passed], counts[conformance.Failed], counts[conformance.Noted],
 		counts[conformance.NotApplicable])
+	b.WriteString(notSeen(results))
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// notSeen says that cases could not be looked at because the stage does not succeed; empty for none.
+func notSeen(results []conformance.Result) string {
+	count := 0
+	for _, r := range results {
+		if r.State == conformance.NotApplicable && conformance.NeedsSuccess(r.Detail) {
+			count++
+		}
+	}
+	if count == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s not looked at, because the stage does not succeed: give its options with --with, or an "+
+		"application with --source\n", line.Count(count, "case"))
 }
 
 // failure is all that is known of a case that has failed.

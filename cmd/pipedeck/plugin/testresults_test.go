@@ -80,6 +80,16 @@ func TestAFailedCaseSaysAllThatHelps(t *testing.T) {
 	require.Contains(t, suites.Suites[0].Cases[0].Failure, "run it alone: pipedeck plugin test")
 }
 
+func TestTheSummaryNamesWhatWasNotLookedAt(t *testing.T) {
+	t.Parallel()
+	results := []conformance.Result{{State: conformance.NotApplicable, Detail: "it has no deploy targets"}}
+	require.Empty(t, notSeen(results))
+	results = append(results, conformance.Result{State: conformance.NotApplicable,
+		Detail: "the stage does not succeed, see execution.ends"})
+	require.Equal(t, "1 case not looked at, because the stage does not succeed: give its options with --with, or an "+
+		"application with --source\n", notSeen(results))
+}
+
 func TestALongTestSaysHowFarItIs(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

@@ -116,7 +116,30 @@ func cancelEnds(p *probe) error {
 	if err := heeded(p, held.id, x.until(held.id, began)); err != nil {
 		return err
 	}
-	return cancelMidway(p, x)
+	if err := cancelMidway(p, x); err != nil {
+		return err
+	}
+	return saysDone(p, x, held.id)
+}
+
+// saysDone notes a stage that was cancelled early, and whose log ends as that of a stage that did all of its work.
+func saysDone(p *probe, x *session, id string) error {
+	first, err := p.settled()
+	if err != nil || first.failed() {
+		return nil //nolint:nilerr // another case looks at the stage itself
+	}
+	all, some := first.session.piped.Blocks(first.id, false), x.piped.Blocks(id, false)
+	const worthComparing = 3
+	if len(all) < worthComparing || len(some) == 0 || len(some)*2 > len(all) {
+		return nil
+	}
+	usually, last := all[len(all)-1], some[len(some)-1]
+	if usually.GetLog() != last.GetLog() || usually.GetSeverity() != last.GetSeverity() {
+		return nil
+	}
+	return note("the log of a stage that was cancelled has %d of the usual %d entries, and it ends as that of a stage "+
+		"that has done its work (%q): users take it for done, unless these words are said at every end", len(some),
+		len(all), firstLine(last.GetLog()))
 }
 
 // cancelMidway cancels the stage where it sends piped nothing. A second time when it goes on to the end of the lull: it

@@ -5,6 +5,7 @@ package conformance
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -91,3 +92,9 @@ func skip(format string, args ...any) error {
 
 // note is for what the plugin may do.
 func note(format string, args ...any) error { return &verdict{Noted, fmt.Sprintf(format, args...)} }
+
+// seeEnds ends the detail of a case that looks at a stage that succeeds, and has none.
+const seeEnds = "see execution.ends"
+
+// NeedsSuccess is whether the detail of a case says that it was not looked at because the stage does not succeed.
+func NeedsSuccess(detail string) bool { return strings.HasSuffix(detail, seeEnds) }

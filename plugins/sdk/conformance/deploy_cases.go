@@ -83,6 +83,9 @@ func (p *probe) deployed() (*story, error) {
 
 func deploySynced(p *probe) error {
 	s, err := p.deployed()
+	if err == nil {
+		err = s.blocked.verdict(s.stage, s.lastTarget())
+	}
 	switch {
 	case err != nil:
 		return err
@@ -112,6 +115,10 @@ func deployDrift(p *probe) error {
 		return err
 	case s.after.sync != model.ApplicationSyncStatus_SYNCED:
 		return skip("it reports no sync state after a deployment, or see deploy.synced")
+	case s.changed.sync == model.ApplicationSyncStatus_OUT_OF_SYNC && s.overlooked():
+		return fmt.Errorf("after a deployment of another %s to %s alone, it is OUT_OF_SYNC at %s, and SYNCED when it "+
+			"is asked about %s: deploy targets are left out", s.what, s.lastTarget(), s.lastTarget(),
+			strings.Join(s.targets, ", "))
 	case s.changed.sync == model.ApplicationSyncStatus_OUT_OF_SYNC:
 		p.saw("OUT_OF_SYNC: %s", s.changed.reason)
 		return nil
@@ -123,6 +130,9 @@ func deployDrift(p *probe) error {
 	case s.named && s.emptied == model.ApplicationSyncStatus_SYNCED:
 		return fmt.Errorf("it reports SYNCED as deployed, with another %s, and without the files of the application: "+
 			"drift is not seen", s.what)
+	}
+	if err := s.unseenBy("the live state says SYNCED"); err != nil {
+		return err
 	}
 	return skip("a change of %s is none to the plugin", s.what)
 }
@@ -225,18 +235,18 @@ func deployTargetsOnly(p *probe) error {
 		return err
 	case len(p.suite.targets()) < 2:
 		return skip("it is configured with one deploy target; with two, this case sees which of them a stage changes")
-	case !s.apart():
+	case !s.apart() && len(s.files.moved()) == 0:
 		return skip("what the plugin reports does not distinguish the two commits")
 	case s.onlyEnd != nil:
 		return fmt.Errorf("a deployment to %s succeeds, and one to the deploy target %s alone does not: %w",
 			strings.Join(p.suite.targets(), " and "), s.lastTarget(), s.onlyEnd)
-	case s.others == otherThanCommit:
+	case s.apart() && s.others == otherThanCommit:
 		return fmt.Errorf("a deployment to the deploy target %s alone has changed %s", s.lastTarget(),
 			strings.Join(s.otherTargets(), ", "))
-	case s.only == otherThanCommit:
+	case s.apart() && s.only == otherThanCommit:
 		return fmt.Errorf("a deployment to the deploy target %s alone has not changed it", s.lastTarget())
 	}
-	return nil
+	return s.filesOfLast()
 }
 
 func deployPreview(p *probe) error {
@@ -253,6 +263,9 @@ func deployPreview(p *probe) error {
 		s.changed.sync == model.ApplicationSyncStatus_OUT_OF_SYNC && s.changed.change == nothing:
 		return fmt.Errorf("the live state is OUT_OF_SYNC with another %s (%s), and the plan preview of it says that "+
 			"nothing changes", s.what, s.changed.reason)
+	}
+	if err := s.unseenBy("the plan preview says that nothing changes"); err != nil && s.changed.change == nothing {
+		return err
 	}
 	p.saw("%s", s.changed.summary)
 	return nil
@@ -273,7 +286,7 @@ func deployPreviewHarmless(p *probe) error {
 		return fmt.Errorf("after a plan preview of another %s, the live state is OUT_OF_SYNC with what was deployed: "+
 			"the preview itself has changed it", s.what)
 	}
-	return nil
+	return s.writtenByPreview()
 }
 
 func deployRollback(p *probe) error {
@@ -283,7 +296,9 @@ func deployRollback(p *probe) error {
 		return err
 	case s.rollback == "":
 		return skip("a quick sync of it has no rollback stage")
-	case !s.apart():
+	case s.rollbackEnd == nil && s.lost() != "":
+		return fmt.Errorf("%s succeeded, and what ran before is not live again at %s", s.rollback, s.lost())
+	case !s.apart() && len(s.files.moved()) == 0:
 		return skip("what the plugin reports does not distinguish the two commits")
 	case s.rollbackEnd != nil:
 		return fmt.Errorf("%s: %w", s.rollback, s.rollbackEnd)
@@ -291,5 +306,5 @@ func deployRollback(p *probe) error {
 		return errors.New(s.rollback + " succeeded, and what ran before is not live again")
 	}
 	p.saw("by %s", s.rollback)
-	return nil
+	return s.undone.verdict(s.rollback)
 }

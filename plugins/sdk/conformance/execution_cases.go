@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -70,35 +71,56 @@ func executionEnds(p *probe) error {
 	return nil
 }
 
-// failureReason looks at whatever way to fail the stage has.
+// failureReason looks at the ways to fail that the stage has: with options that are none, and without any.
 func failureReason(p *probe) error {
 	x, err := p.shared()
 	if err != nil {
 		return err
 	}
-	e, err := x.execute(p, order{edit: func(request *deployment.ExecuteStageRequest) {
-		request.Input.StageConfig = []byte(`["not", "options"]`)
-	}})
-	if err != nil {
-		return err
-	}
-	if e.cut || !e.failed() {
-		if e, err = p.settled(); err != nil {
+	failed := false
+	for _, options := range []string{`["not", "options"]`, `{}`} {
+		e, err := x.execute(p, order{edit: func(request *deployment.ExecuteStageRequest) {
+			request.Input.StageConfig = []byte(options)
+		}})
+		if err != nil {
 			return err
 		}
+		if e.cut || !e.failed() {
+			continue
+		}
+		if err := saysWhy(p, e); err != nil {
+			return err
+		}
+		failed = true
 	}
-	if !e.failed() {
-		return skip("the stage does not fail")
-	}
-	if e.err != nil && status.Convert(e.err).Message() != "" {
-		p.saw("%s", e.how())
+	if failed {
 		return nil
 	}
-	blocks := x.piped.Blocks(e.id, false)
+	e, err := p.settled()
+	switch {
+	case err != nil:
+		return err
+	case !e.failed():
+		return skip("the stage does not fail")
+	}
+	return saysWhy(p, e)
+}
+
+// saysWhy looks for the reason of a stage that has failed.
+func saysWhy(p *probe, e *execution) error {
+	if p.seen == "" {
+		p.saw("%s", e.how())
+	}
+	if e.err != nil && status.Convert(e.err).Message() != "" {
+		return nil
+	}
+	blocks := e.session.piped.Blocks(e.id, false)
 	if len(blocks) == 0 {
 		return fmt.Errorf("the stage ended in %s without a line in its log", e.kind())
 	}
-	p.saw("%s", e.how())
+	if !slices.ContainsFunc(blocks, func(b *model.LogBlock) bool { return strings.TrimSpace(b.GetLog()) != "" }) {
+		return fmt.Errorf("the stage ended in %s, and the log has no word, only blank lines", e.kind())
+	}
 	return nil
 }
 

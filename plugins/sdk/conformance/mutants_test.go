@@ -79,7 +79,8 @@ func deploying(t *testing.T, name string, only ...string) conformance.Options {
 	dir := t.TempDir()
 	for _, target := range []string{"east", "west"} {
 		o.Settings.DeployTargets = append(o.Settings.DeployTargets, sdk.DeployTargetConfig{Name: target,
-			Config: json.RawMessage(fmt.Sprintf(`{"path": %q}`, filepath.Join(dir, target)))})
+			Config: json.RawMessage(fmt.Sprintf(`{"path": %q, "work": %q}`, filepath.Join(dir, target),
+				filepath.Join(dir, target+"-work")))})
 	}
 	app := filepath.Join(dir, "repository", "app")
 	require.NoError(t, os.MkdirAll(app, 0o700))

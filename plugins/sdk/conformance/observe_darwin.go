@@ -27,3 +27,5 @@ func processorWait(int) time.Duration { return 0 }
 func residentMemory(string) int { return 0 }
 
 func zombies(string) []string { return nil }
+
+func workingDirectories(string) []string { return nil }

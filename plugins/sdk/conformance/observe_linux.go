@@ -67,6 +67,18 @@ func commandLines(mark string, but int) []string {
 	return lines
 }
 
+// workingDirectories are those of the marked processes.
+func workingDirectories(mark string) []string {
+	var found []string
+	for _, pid := range markedPids(mark) {
+		if dir, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid)); err == nil {
+			found = append(found, dir)
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
 // listeners returns the addresses at which the marked processes accept TCP connections.
 func listeners(mark string) []string {
 	inodes := map[string]bool{}

@@ -263,7 +263,7 @@ func planSeveral(p *probe) error {
 		}
 	}
 	if len(stages) < 2 {
-		return skip("it has one stage")
+		return skip("it has one stage, see planning.duplicates")
 	}
 	answer, err := p.plan(x, true, stages...)
 	if refusal(err) {
@@ -290,9 +290,24 @@ func wholePlan(answer []*model.PipelineStage, stages []*stageConfig, indexes []i
 				return fmt.Errorf("at the index %d it plans %s in place of %s", stage.GetIndex(), given.GetName(),
 					stage.GetName())
 			}
+			if other := described(stages, given.GetDesc()); given.GetIndex() == stage.GetIndex() && other != nil &&
+				other != stage {
+				return fmt.Errorf("at the index %d it plans %s with the description of that at the index %d: the "+
+					"stages have each other's index", stage.GetIndex(), given.GetName(), other.GetIndex())
+			}
 		}
 	}
 	return indexesOnce(usual(answer, true), indexes...)
+}
+
+// described is the stage of a request that has a description; nil for none.
+func described(stages []*stageConfig, desc string) *stageConfig {
+	for _, stage := range stages {
+		if stage.GetDesc() == desc {
+			return stage
+		}
+	}
+	return nil
 }
 
 func planDuplicates(p *probe) error {

@@ -61,17 +61,18 @@ func (p *probe) preview(x *session, running bool) (*planpreview.GetPlanPreviewRe
 	if err != nil {
 		return nil, err
 	}
-	return p.previewOf(x, target, running)
-}
-
-func (p *probe) previewOf(x *session, target *common.DeploymentSource,
-	running bool) (_ *planpreview.GetPlanPreviewResponse, err error) {
-	request := p.suite.previewRequest(target, nil, p.suite.targets())
+	var runs *common.DeploymentSource
 	if running {
-		if request.RunningDeploymentSource, err = p.suite.sourceFor(); err != nil {
+		if runs, err = p.suite.sourceFor(); err != nil {
 			return nil, err
 		}
 	}
+	return p.previewOf(x, target, runs)
+}
+
+func (p *probe) previewOf(x *session, target,
+	running *common.DeploymentSource) (*planpreview.GetPlanPreviewResponse, error) {
+	request := p.suite.previewRequest(target, running, p.suite.targets())
 	ctx, cancel := p.limit()
 	defer cancel()
 	answer, err := planpreview.NewPlanPreviewServiceClient(x.conn).GetPlanPreview(ctx, request)

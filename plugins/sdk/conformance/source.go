@@ -63,8 +63,8 @@ func small(root string) bool {
 // otherCommit is that of the changed copy of the application.
 const otherCommit = "fedcba9876543210"
 
-// integer is a number at the end of a line of YAML or JSON.
-var integer = regexp.MustCompile(`(?m)^(\s*"?replicas"?:\s*|.*:\s*)(\d{1,4})(,?\s*)$`)
+// integer is a number at the end of a line of YAML or JSON that is no comment.
+var integer = regexp.MustCompile(`(?m)^(\s*"?replicas"?:\s*|[^#\n]*:\s*)(\d{1,4})(,?\s*)$`)
 
 // changedSource returns a copy of the application in which a file is another one, and the name of the file. It is the
 // file that the configuration names, where it names one.

@@ -5,6 +5,7 @@ package conformance
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 
@@ -28,8 +29,9 @@ func sourcesCase(id string, about Capability, method string, ask sourceQuestion)
 	}
 }
 
-// sourceQuestion asks the plugin about a source. Its error is for a question that the plugin does not answer.
-type sourceQuestion func(p *probe, ctx context.Context, x *session, source *common.DeploymentSource) error
+// sourceQuestion asks the plugin about a source, and about the one that runs, where the question has it. Its error is
+// for a question that the plugin does not answer.
+type sourceQuestion func(p *probe, ctx context.Context, x *session, source, running *common.DeploymentSource) error
 
 func leavesSources(p *probe, method string, ask sourceQuestion) error {
 	x, err := p.shared()
@@ -40,10 +42,15 @@ func leavesSources(p *probe, method string, ask sourceQuestion) error {
 	if err != nil {
 		return err
 	}
+	running, err := p.suite.sourceFor()
+	if err != nil {
+		return err
+	}
 	before, ok := fingerprint(source)
+	runningBefore, runningOK := fingerprint(running)
 	ctx, cancel := p.limit()
 	defer cancel()
-	err = ask(p, ctx, x, source)
+	err = ask(p, ctx, x, source, running)
 	var v *verdict
 	switch {
 	case x.gone(err) != nil:
@@ -55,44 +62,58 @@ func leavesSources(p *probe, method string, ask sourceQuestion) error {
 	case err != nil && !refusal(err): // the case for the answer says so
 		return skip("%s ended with %s", method, words(err))
 	}
-	after, okToo := fingerprint(source)
-	if !ok || !okToo || source.GetApplicationDirectory() == p.suite.source.GetApplicationDirectory() {
+	if !ok || !runningOK || source.GetApplicationDirectory() == p.suite.source.GetApplicationDirectory() {
+		return skip("the sources are too large to be compared")
+	}
+	if err := unchanged(source, before, method, "the sources"); err != nil {
+		return err
+	}
+	return unchanged(running, runningBefore, method, "the sources of what runs")
+}
+
+// unchanged compares the files of a repository with what they were.
+func unchanged(source *common.DeploymentSource, before map[string][sha256.Size]byte, method, what string) error {
+	after, ok := fingerprint(source)
+	if !ok {
 		return skip("the sources are too large to be compared")
 	}
 	for _, name := range sortedKeys(after) {
 		if _, known := before[name]; !known {
-			return fmt.Errorf("%s has written %s into the sources", method, name)
+			return fmt.Errorf("%s has written %s into %s", method, name, what)
 		}
 	}
 	for _, name := range sortedKeys(before) {
 		if before[name] != after[name] {
-			return fmt.Errorf("%s has changed %s in the sources", method, name)
+			return fmt.Errorf("%s has changed %s in %s", method, name, what)
 		}
 	}
 	return nil
 }
 
-func askVersions(p *probe, ctx context.Context, x *session, source *common.DeploymentSource) error {
-	input, err := p.planInput(x, true)
+func askVersions(p *probe, ctx context.Context, x *session,
+	source, running *common.DeploymentSource) error {
+	input, err := p.planInput(x, false)
 	if err != nil {
 		return err
 	}
-	input.TargetDeploymentSource = source
+	input.TargetDeploymentSource, input.RunningDeploymentSource = source, running
 	_, err = x.deployments().DetermineVersions(ctx, &deployment.DetermineVersionsRequest{Input: input})
 	return err
 }
 
-func askStrategy(p *probe, ctx context.Context, x *session, source *common.DeploymentSource) error {
-	input, err := p.planInput(x, true)
+func askStrategy(p *probe, ctx context.Context, x *session,
+	source, running *common.DeploymentSource) error {
+	input, err := p.planInput(x, false)
 	if err != nil {
 		return err
 	}
-	input.TargetDeploymentSource = source
+	input.TargetDeploymentSource, input.RunningDeploymentSource = source, running
 	_, err = x.deployments().DetermineStrategy(ctx, &deployment.DetermineStrategyRequest{Input: input})
 	return err
 }
 
-func askLive(p *probe, ctx context.Context, x *session, source *common.DeploymentSource) error {
+func askLive(p *probe, ctx context.Context, x *session,
+	source, _ *common.DeploymentSource) error {
 	request, err := liveRequest(p)
 	if err != nil {
 		return err
@@ -102,7 +123,8 @@ func askLive(p *probe, ctx context.Context, x *session, source *common.Deploymen
 	return err
 }
 
-func askPreview(p *probe, _ context.Context, x *session, source *common.DeploymentSource) error {
-	_, err := p.previewOf(x, source, true)
+func askPreview(p *probe, _ context.Context, x *session,
+	source, running *common.DeploymentSource) error {
+	_, err := p.previewOf(x, source, running)
 	return err
 }

@@ -5,10 +5,12 @@ package conformance
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -74,18 +76,34 @@ func stageChildren(p *probe) error {
 	if err != nil {
 		return err
 	}
-	before := len(markedPids(x.process.mark))
+	before := marked(x.process.mark)
 	if e, err := x.execute(p, order{}); err != nil || e.cut {
 		return err
 	}
-	var left []string
-	for range 20 { // a process may need a moment to end
-		if left = marked(x.process.mark); len(left) <= before {
-			return x.alive()
+	const moment = 500 * time.Millisecond // that a process may need to end
+	answered := time.Now()
+	var left, worked []string
+	for range 20 {
+		if left = marked(x.process.mark); len(left) <= len(before) {
+			return errors.Join(x.alive(), workedOn(worked))
+		}
+		if time.Since(answered) >= moment {
+			worked = slices.DeleteFunc(slices.Clone(left), func(one string) bool {
+				return slices.Contains(before, one)
+			})
 		}
 		p.pause(100 * time.Millisecond)
 	}
 	return fmt.Errorf("after the answer of the stage there are still %s", strings.Join(left, ", "))
+}
+
+// workedOn notes processes that ended by themselves some time after the answer of a stage.
+func workedOn(processes []string) error {
+	if len(processes) == 0 {
+		return nil
+	}
+	return note("half a second after the answer of the stage, there was still %s; where that did work of the "+
+		"stage, the answer came too early", strings.Join(processes, ", "))
 }
 
 // apart runs the stage in a process with a separate home and temporary directory.
@@ -169,7 +187,7 @@ func temporaryFiles(p *probe) error {
 			return err
 		}
 		ctx, cancel := p.limit()
-		_ = question.ask(p, ctx, x, source)
+		_ = question.ask(p, ctx, x, source, source)
 		cancel()
 		note(question.method)
 	}

@@ -177,7 +177,7 @@ func questionOne(p *probe, x *session, _ int) error {
 			return err
 		}
 		ctx, cancel := p.limit()
-		_ = ask(p, ctx, x, source)
+		_ = ask(p, ctx, x, source, source)
 		cancel()
 	}
 	return p.ctx.Err()

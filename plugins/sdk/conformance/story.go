@@ -62,11 +62,15 @@ type sequel struct {
 	// only and others are the last deploy target and the others after a deployment to the last alone.
 	only, others likeness
 	onlyEnd      error // of that deployment
+	// mixed and lastNow are the live state of the first commit then, at all deploy targets and at the last alone.
+	mixed, lastNow *view
 	// second is about the other commit once it was deployed.
 	second      *view
 	notified    *bool
 	rollbackEnd error
 	restored    likeness
+	undone      undone
+	blocked     blocked
 }
 
 // story is what was seen while an application and a changed copy of it were deployed.
@@ -85,10 +89,12 @@ type story struct {
 	// missed are the deploy targets that do not hold the first commit after its deployment.
 	missed []string
 	// before and after the deployment of the first commit, about the first; changed is about the other one then, and
-	// previewed about the first once the other one was previewed; last is about the last deploy target alone.
+	// previewed about the first once the other one was previewed, with what a second plan preview of the other one
+	// said; last is about the last deploy target alone.
 	before, after, changed, previewed, last *view
 	// emptied is the sync state with an application without files.
 	emptied model.ApplicationSyncStatus
+	files   evidence
 	sequel
 }
 
@@ -119,11 +125,17 @@ func (p *probe) enact() (*story, error) {
 	if s.last = s.after; len(s.targets) > 1 {
 		s.last = s.look(s.first, s.targets[len(s.targets)-1:])
 	}
-	s.changed = s.look(s.other, s.targets)
+	s.files.first = s.session.targetFiles()
+	s.changed = s.lookLive(s.other, s.targets)
+	asked := s.session.targetFiles()
+	s.lookPreview(s.changed, s.other, s.targets)
+	s.files.previewed = otherwise(asked, s.session.targetFiles())
+	again := &view{}
+	s.lookPreview(again, s.other, s.targets)
 	s.previewed = s.look(s.first, s.targets)
-	s.previewed.change = s.look(s.other, s.targets).change
+	s.previewed.change = again.change
 	s.emptied = s.look(s.withoutFiles(), s.targets).sync
-	if s.apart() {
+	if s.apart() || len(s.files.first) > 0 && s.after.like() != otherThanCommit {
 		s.proceed()
 	}
 	return s, s.session.alive()
@@ -137,6 +149,8 @@ func (s *story) proceed() {
 		if s.onlyEnd == nil {
 			s.only = s.settle(s.other, s.targets[len(s.targets)-1:]).like()
 			s.others = s.look(s.first, s.otherTargets()).like()
+			s.askMixed()
+			s.files.onlyLast = s.session.targetFiles()
 		}
 	}
 	if err := s.deploy(s.stage, s.other, s.first, s.targets); err != nil {
@@ -144,10 +158,31 @@ func (s *story) proceed() {
 		return
 	}
 	s.second = s.settle(s.other, s.targets)
+	s.files.other = s.session.targetFiles()
 	s.notified = s.awaited(position)
 	if s.rollback != "" {
 		s.rollbackEnd = s.deploy(s.rollback, s.other, s.first, s.targets)
 		s.restored = s.settle(s.first, s.targets).like()
+		s.files.restored = s.session.targetFiles()
+	}
+	if len(s.files.first) > 0 {
+		s.repeat()
+	}
+	if len(s.files.moved()) > 0 {
+		s.block()
+	}
+	if s.rollback != "" {
+		s.undo()
+	}
+}
+
+// repeat deploys the files of the first commit with the hash of the other: what is the same as with the first commit
+// depends on the files alone.
+func (s *story) repeat() {
+	again := proto.CloneOf(s.first)
+	again.CommitHash = s.other.GetCommitHash()
+	if s.deploy(s.stage, again, s.first, s.targets) == nil {
+		s.files.repeated = s.session.targetFiles()
 	}
 }
 
@@ -182,6 +217,10 @@ func (s *story) prepare() (err error) {
 
 // deploy executes a stage of a quick sync, and returns why it has not succeeded.
 func (s *story) deploy(stage string, target, running *common.DeploymentSource, at []string) error {
+	return s.deployIn(s.session, stage, target, running, at)
+}
+
+func (s *story) deployIn(x *session, stage string, target, running *common.DeploymentSource, at []string) error {
 	edit := func(r *deployment.ExecuteStageRequest) {
 		in := r.GetInput()
 		in.StageConfig = nil
@@ -191,7 +230,7 @@ func (s *story) deploy(stage string, target, running *common.DeploymentSource, a
 		in.Deployment.Trigger.Commit.Hash = target.GetCommitHash()
 		in.Stage.Rollback = stage == s.rollback
 	}
-	e, err := s.session.execute(s.probe, order{stage: stage, exclusive: true, edit: edit})
+	e, err := x.execute(s.probe, order{stage: stage, exclusive: true, edit: edit})
 	switch {
 	case err != nil:
 		return err
@@ -216,6 +255,12 @@ func (s *story) settle(source *common.DeploymentSource, at []string) *view {
 
 // look asks for the live state and the plan preview of a commit.
 func (s *story) look(source *common.DeploymentSource, at []string) *view {
+	v := s.lookLive(source, at)
+	s.lookPreview(v, source, at)
+	return v
+}
+
+func (s *story) lookLive(source *common.DeploymentSource, at []string) *view {
 	v := &view{}
 	ctx, cancel := s.probe.limit()
 	defer cancel()
@@ -227,10 +272,16 @@ func (s *story) look(source *common.DeploymentSource, at []string) *view {
 		v.reason = firstLine(live.GetSyncState().GetShortReason())
 		v.explained = live.GetSyncState().GetShortReason()+live.GetSyncState().GetReason() != ""
 	}
+	return v
+}
+
+func (s *story) lookPreview(v *view, source *common.DeploymentSource, at []string) {
+	ctx, cancel := s.probe.limit()
+	defer cancel()
 	preview, err := planpreview.NewPlanPreviewServiceClient(s.session.conn).GetPlanPreview(ctx,
 		s.probe.suite.previewRequest(proto.CloneOf(source), proto.CloneOf(s.first), at))
 	if err != nil || len(preview.GetResults()) == 0 {
-		return v
+		return
 	}
 	v.change = nothing
 	for _, result := range preview.GetResults() {
@@ -240,7 +291,6 @@ func (s *story) look(source *common.DeploymentSource, at []string) *view {
 			break
 		}
 	}
-	return v
 }
 
 // apart is whether the plugin distinguishes the first commit, which is deployed, from the other one.

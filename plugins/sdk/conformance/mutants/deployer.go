@@ -19,6 +19,8 @@ func runDeployer() { sdk.Main(sdk.ForDeployment(&deployer{changes: sdk.NewLivest
 type (
 	place struct {
 		Path string `json:"path"`
+		// Work is a directory for what a mistake writes.
+		Work string `json:"work"`
 	}
 	source = sdk.Source[sdk.None]
 	at     = sdk.DeployTarget[place]
@@ -101,7 +103,10 @@ func (d *deployer) ExecuteStage(_ context.Context,
 		targets = nil
 	}
 	for _, target := range targets {
-		if err := put(target, from); err != nil {
+		if from == nil && makes("deploys-first-for-good") {
+			break
+		}
+		if err := put(target, from); err != nil && !makes("deploys-in-spite") {
 			return sdk.Failure, err
 		}
 		req.Log.Infof("deployed to %s", target.Name)
@@ -134,7 +139,7 @@ func (d *deployer) GetLivestate(_ context.Context,
 			continue
 		}
 		state.Resources = append(state.Resources, resource)
-		if makes("deploys-drift-always") || present(target) != wanted && !makes("deploys-drift-never") {
+		if makes("deploys-drift-always") || d.drifts(target, req.Targets, wanted) {
 			state.Sync = &sdk.SyncState{Status: sdk.OutOfSync, ShortReason: "differs at " + target.Name}
 		}
 	}
@@ -142,6 +147,16 @@ func (d *deployer) GetLivestate(_ context.Context,
 		state.Sync.ShortReason = ""
 	}
 	return state, nil
+}
+
+// drifts is whether a deploy target has something else than is wanted.
+func (*deployer) drifts(target at, all []at, wanted string) bool {
+	switch {
+	case makes("deploys-drift-never", "deploys-unseen"),
+		makes("deploys-drift-of-first") && target.Name != all[0].Name:
+		return false
+	}
+	return present(target) != wanted
 }
 
 func (d *deployer) GetPlanPreview(_ context.Context,
@@ -152,7 +167,7 @@ func (d *deployer) GetPlanPreview(_ context.Context,
 	}
 	var previews []sdk.PlanPreview
 	for _, target := range req.Targets {
-		same := present(target) == wanted || makes("deploys-preview-blind")
+		same := present(target) == wanted || makes("deploys-preview-blind", "deploys-unseen")
 		preview := sdk.PlanPreview{Target: target.Name, NoChange: same, Summary: "the file changes"}
 		if same {
 			preview.Summary = "no change"
@@ -161,6 +176,11 @@ func (d *deployer) GetPlanPreview(_ context.Context,
 		if makes("deploys-at-preview") {
 			err = errors.Join(err, put(target, req.Target))
 		}
+	}
+	if makes("deploys-preview-notes") {
+		work := req.Targets[0].Config.Work
+		err = errors.Join(err, os.MkdirAll(work, private|0o100),
+			os.WriteFile(filepath.Join(work, "plan"), []byte(wanted), private))
 	}
 	if makes("previews-one-target") {
 		previews = previews[:1]

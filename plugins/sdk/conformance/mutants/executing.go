@@ -207,6 +207,9 @@ func (s *running) step(i, first int) error {
 	}
 }
 
+// allDone is the last word of a stage that has done its work.
+const allDone = "all steps are done"
+
 var errStopped = errors.New("the stage was cancelled")
 
 // lastly makes the mistakes of a stage that has done its work.
@@ -282,14 +285,24 @@ func child(args ...string) *exec.Cmd {
 // answer ends the log of the stage, and the stage.
 func (s *running) answer(err error) (*deployment.ExecuteStageResponse, error) {
 	result := model.StageStatus_STAGE_SUCCESS
+	if late := child("1.5"); makes("child-late") && late.Start() == nil {
+		go func() { _ = late.Wait() }()
+	}
 	if makes("succeeds-at-sigterm") && errors.Is(err, errStopped) {
 		err = nil
 	}
 	if err != nil {
 		result = model.StageStatus_STAGE_FAILURE
 	}
-	if err != nil && !makes("fails-silently") {
+	switch {
+	case err != nil && makes("fails-blank"):
+		s.log(" ")
+	case errors.Is(err, errStopped) && makes("cancel-says-done"):
+		s.log(allDone)
+	case err != nil && !makes("fails-silently"):
 		s.logError(err)
+	case err == nil && makes("cancel-says-done"):
+		s.log(allDone)
 	}
 	if makes("works-on") {
 		go func() {

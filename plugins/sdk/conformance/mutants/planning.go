@@ -90,6 +90,9 @@ func (d *deployments) BuildPipelineSyncStages(_ context.Context,
 		}
 		named[configured.GetName()] = true
 		planned := stage(configured.GetName(), configured.GetIndex())
+		if makes("indexes-swapped") {
+			planned.Index = req.GetStages()[len(req.GetStages())-1-i].GetIndex()
+		}
 		planned.Desc = configured.GetDesc()
 		answer.Stages = append(answer.Stages, mistaken(planned, i)...)
 	}
@@ -187,6 +190,7 @@ func (d *deployments) DetermineStrategy(_ context.Context,
 		return nil, status.Error(codes.InvalidArgument, "no application")
 	}
 	renders("strategy-rendered", req.Input.TargetDeploymentSource)
+	renders("strategy-rendered-running", req.Input.RunningDeploymentSource)
 	answer := &deployment.DetermineStrategyResponse{SyncStrategy: model.SyncStrategy_PIPELINE, Summary: "as always"}
 	switch {
 	case makes("strategy-missing"):

@@ -7,6 +7,8 @@ func ofCancel() []Fault {
 	return []Fault{
 		{Name: "ignores-cancel", Case: "cancel.ends", Says: "the stage goes on"},
 		{Name: "heedless", Case: "cancel.ends", Says: "it did all of its work", With: `{"steps": 110, "word": "x"}`},
+		{Name: "cancel-says-done", Case: "cancel.ends", Says: "as that of a stage that has done its work",
+			With: `{"steps": 9, "word": "x"}`, Noted: true},
 		{Name: "cancel-unsaid", Case: "cancel.ends", Says: "was not completed"},
 		{Name: "works-after-cancel", Case: "cancel.quiet", Says: "the stage goes on"},
 		{Name: "busy-after-cancel", Case: "cancel.work", Says: "the work goes on"},
@@ -97,6 +99,7 @@ func ofProcess() []Fault {
 		{Name: "prints-a-lot", Case: "process.output", Says: "it printed"},
 		{Name: "busy-loop", Case: "process.idle", Says: "of a processor in a second without a request"},
 		{Name: "child-left", Case: "process.children", Says: "after its end there was still sleep"},
+		{Name: "child-late", Case: "process.children.stage", Says: "of the stage, there was still sleep", Noted: true},
 		{Name: "child-of-stage", Case: "process.children.stage", Says: "there are still"},
 		{Name: "writes-here", Case: "process.files", Says: "into the directory that it is started in"},
 		{Name: "writes-home", Case: "process.files", Says: "into the home directory"},
