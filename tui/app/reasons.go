@@ -58,13 +58,7 @@ func (a *actions) reasons() keymap.Reasons {
 		reasons[keymap.ShowCard] = reason
 	}
 	if !a.link.answers() {
-		for _, action := range asking() {
-			reasons[action] = "not connected"
-			if !a.link.silent.IsZero() {
-				reasons[action] = "the environment does not answer"
-			}
-		}
-		readOnlyReasons(a.host, reasons)
+		unansweredReasons(a.link, a.host, reasons)
 		return reasons
 	}
 	a.programs(reasons)
@@ -110,6 +104,17 @@ func (a *actions) reasons() keymap.Reasons {
 		reasons[keymap.Restart] = "no plugin has been started yet"
 	}
 	return lastReasons(a, reasons)
+}
+
+// unansweredReasons adds the reasons of an environment that does not answer.
+func unansweredReasons(l *link, h *host, reasons keymap.Reasons) {
+	for _, action := range asking() {
+		reasons[action] = "not connected"
+		if !l.silent.IsZero() {
+			reasons[action] = "the environment does not answer"
+		}
+	}
+	readOnlyReasons(h, reasons)
 }
 
 // lastReasons adds the reasons that count more than those of the deployment.
