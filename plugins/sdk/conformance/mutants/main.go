@@ -66,6 +66,7 @@ type plugin struct {
 	cancels           []context.CancelFunc
 	files             []*os.File
 	kept              [][]byte
+	first             map[string]options
 	all               []*model.LogBlock
 }
 

@@ -60,6 +60,8 @@ func ofSecrets() []Fault {
 		{Name: "stores-source", Case: "secrets.source", Says: "metadata"},
 		{Name: "prints-wrong-config", Case: "secrets.errors", Says: "a configuration that it cannot read"},
 		{Name: "password-argument", Case: "secrets.processes", Says: "command line of"},
+		{Name: "password-argument-late", Case: "secrets.processes", Says: "command line of"},
+		{Name: "logs-basic", Case: "secrets.config", Says: "the log of the stage"},
 		{Name: "options-file", Case: "secrets.files", Says: "which every user of the machine can read"},
 		{Name: "prints-password", Case: "secrets.configured", Says: "what it prints"},
 	}
@@ -103,7 +105,7 @@ func ofProcess() []Fault {
 		{Name: "temporary-left", Case: "process.files.temporary", Says: "in the temporary directory"},
 		{Name: "leaks-files", Case: "leaks.descriptors", Says: "open files behind"},
 		{Name: "leaks-memory", Case: "leaks.memory", Says: "it keeps what it was sent"},
-		{Name: "leaks-memory-of-stages", Case: "leaks.memory", Says: "it keeps what it needs for a stage"},
+		{Name: "leaks-memory-of-stages", Case: "leaks.memory.stages", Says: "it keeps what it needs for a stage"},
 		{Name: "child-unreaped", Case: "process.zombies", Says: "the plugin has not waited for them"},
 		{Name: "leaks-goroutines", Case: "leaks.goroutines", Says: "goroutines behind"},
 		{Name: "leaks-at-cancel", Case: "leaks.cancelled", Says: "goroutines behind"},
