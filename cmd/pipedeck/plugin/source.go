@@ -20,6 +20,18 @@ import (
 // maxSource bounds the repository that is copied for a plugin, in bytes.
 const maxSource = 1 << 30
 
+// exampleOf is the application that the directory of a plugin brings, for stages that need one; empty for none.
+func exampleOf(place string) string {
+	dir := filepath.Join(place, "example")
+	if info, err := os.Stat(filepath.Join(dir, applicationFile)); err == nil && info.Mode().IsRegular() {
+		return dir
+	}
+	return ""
+}
+
+// applicationFile has the configuration of an application.
+const applicationFile = "app.pipecd.yaml"
+
 // copiedSource describes an application to a plugin as piped does: in a copy of its repository below scratch, where the
 // plugin may write. It returns nil for an empty dir. Outside of a repository, the directory alone is copied.
 func copiedSource(dir, scratch string) (*common.DeploymentSource, error) {
@@ -30,11 +42,10 @@ func copiedSource(dir, scratch string) (*common.DeploymentSource, error) {
 	if err != nil {
 		return nil, exit.Usage(err, "give the directory of an application")
 	}
-	const name = "app.pipecd.yaml"
-	data, err := os.ReadFile(filepath.Join(dir, name))
+	data, err := os.ReadFile(filepath.Join(dir, applicationFile))
 	if err != nil {
 		return nil, exit.Usage(fmt.Errorf("read the application configuration: %w", err),
-			"give the directory of an application, with its "+name)
+			"give the directory of an application, with its "+applicationFile)
 	}
 	root := repositoryAround(dir)
 	within, err := filepath.Rel(root, dir)
@@ -48,7 +59,7 @@ func copiedSource(dir, scratch string) (*common.DeploymentSource, error) {
 	}
 	return &common.DeploymentSource{
 		ApplicationDirectory: filepath.Join(copied, within), CommitHash: "0123456789abcdef", ApplicationConfig: data,
-		ApplicationConfigFilename: name, SharedConfigDirectory: filepath.Join(copied, ".pipe"),
+		ApplicationConfigFilename: applicationFile, SharedConfigDirectory: filepath.Join(copied, ".pipe"),
 	}, nil
 }
 

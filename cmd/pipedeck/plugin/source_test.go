@@ -21,3 +21,14 @@ func TestEachApplicationIsTestedUnderItsOwnID(t *testing.T) {
 	require.NotEqual(t, applicationID("shop"), applicationID("cart"))
 	require.Empty(t, applicationID(""), "the suite's own application")
 }
+
+func TestTheExampleOfAPluginIsItsApplication(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.Empty(t, exampleOf(dir))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "example"), 0o700))
+	require.Empty(t, exampleOf(dir))
+	config := filepath.Join(dir, "example", "app.pipecd.yaml")
+	require.NoError(t, os.WriteFile(config, []byte("kind: Application\n"), 0o600))
+	require.Equal(t, filepath.Join(dir, "example"), exampleOf(dir))
+}

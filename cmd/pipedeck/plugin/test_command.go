@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -80,8 +81,8 @@ func (f *testFlags) register(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.junit, "junit", nil, "write the results to this file as JUnit XML")
 	flags.StringVar(&f.options.Stage, "stage", "", "the stage to run (default: the first that the plugin names)")
 	flags.StringVar(&f.options.With, "with", "", "what stands under \"with\" of the stage, as `JSON`")
-	flags.StringVar(&f.source, "source", "", "`DIR` of an application with its app.pipecd.yaml (default: an "+
-		"application without files)")
+	flags.StringVar(&f.source, "source", "", "`DIR` of an application with its app.pipecd.yaml (default: the directory "+
+		"example of the plugin; without one, an application without files)")
 	limit.Var(flags, &f.options.RunLimit, "run-limit", 15*time.Second,
 		"cancel a stage that is still running after this time")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show what the plugin prints")
@@ -101,6 +102,9 @@ func (f *testFlags) run(cmd *cobra.Command, place string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, plugin.remove()) }()
+	if !cmd.Flags().Changed("source") {
+		f.takeExample(place, cmd.ErrOrStderr())
+	}
 	if f.options.Source, err = copiedSource(f.source, plugin.scratch); err != nil {
 		return err
 	}
@@ -135,6 +139,13 @@ func (f *testFlags) run(cmd *cobra.Command, place string) (err error) {
 		}
 	}
 	return showResults(cmd.OutOrStdout(), results, &f.output, again)
+}
+
+// takeExample has the plugin tested with the application that it brings.
+func (f *testFlags) takeExample(place string, w io.Writer) {
+	if f.source = exampleOf(place); f.source != "" {
+		fmt.Fprintf(w, "application: %s; another one with --source, none with --source ''\n", f.source)
+	}
 }
 
 // selected are the cases of --only.

@@ -88,8 +88,25 @@ func showFailures(w io.Writer, results []conformance.Result, counts map[conforma
 	fmt.Fprintf(&b, "\n%s: %d passed, %d failed, %d noted, %d not applicable\n", line.Count(len(results), "case"),
 		counts[conformance.Passed], counts[conformance.Failed], counts[conformance.Noted],
 		counts[conformance.NotApplicable])
+	b.WriteString(unseen(results))
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// unseen says which cases saw nothing because the stage does not succeed; empty when it does.
+func unseen(results []conformance.Result) string {
+	const without = "does not succeed" // the stage, or a quick sync
+	count := 0
+	for _, r := range results {
+		if r.State == conformance.NotApplicable && strings.Contains(r.Detail, without) {
+			count++
+		}
+	}
+	if count == 0 {
+		return ""
+	}
+	return fmt.Sprintf("not looked at: %s, because the stage %s; give it options with --with, or an application with "+
+		"--source\n", line.Count(count, "case"), without)
 }
 
 // failure is all that is known of a case that has failed.

@@ -80,6 +80,19 @@ func TestAFailedCaseSaysAllThatHelps(t *testing.T) {
 	require.Contains(t, suites.Suites[0].Cases[0].Failure, "run it alone: pipedeck plugin test")
 }
 
+func TestCasesThatNeedAStageThatSucceedsAreCounted(t *testing.T) {
+	t.Parallel()
+	result := func(state conformance.State, detail string) conformance.Result {
+		return conformance.Result{State: state, Detail: detail}
+	}
+	require.Empty(t, unseen([]conformance.Result{result(conformance.Noted, "it does not succeed"),
+		result(conformance.NotApplicable, "it has one stage"), result(conformance.Passed, "")}))
+	require.Equal(t, "not looked at: 2 cases, because the stage does not succeed; give it options with --with, or an "+
+		"application with --source\n", unseen([]conformance.Result{
+		result(conformance.NotApplicable, "the stage does not succeed, see execution.ends"),
+		result(conformance.NotApplicable, "a quick sync does not succeed: no file"), result(conformance.Passed, "")}))
+}
+
 func TestALongTestSaysHowFarItIs(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

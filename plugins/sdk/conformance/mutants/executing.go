@@ -256,8 +256,9 @@ func (s *running) leaves(in *deployment.ExecutePluginInput) {
 	case makes("writes-after-cancel"):
 		go s.writesOn(in.GetTargetDeploymentSource().GetApplicationDirectory())
 	case makes("metrics-of-stage"):
-		listener, _ := net.Listen("tcp", ":0")
-		time.AfterFunc(1500*time.Millisecond, func() { _ = listener.Close() })
+		s.mu.Lock()
+		s.metrics, _ = net.Listen("tcp", ":0")
+		s.mu.Unlock()
 	case makes("child-of-stage"):
 		_ = child("3600").Start()
 	case makes("password-argument"):

@@ -67,6 +67,7 @@ type plugin struct {
 	files             []*os.File
 	kept              [][]byte
 	first             map[string]options
+	metrics           net.Listener
 	all               []*model.LogBlock
 }
 

@@ -105,7 +105,7 @@ func ofProcess() []Fault {
 		{Name: "temporary-left", Case: "process.files.temporary", Says: "in the temporary directory"},
 		{Name: "leaks-files", Case: "leaks.descriptors", Says: "open files behind"},
 		{Name: "leaks-memory", Case: "leaks.memory", Says: "it keeps what it was sent"},
-		{Name: "leaks-memory-of-stages", Case: "leaks.memory.stages", Says: "it keeps what it needs for a stage"},
+		{Name: "leaks-memory-of-stages", Case: "leaks.memory", Says: "it keeps what it needs for a stage"},
 		{Name: "child-unreaped", Case: "process.zombies", Says: "the plugin has not waited for them"},
 		{Name: "leaks-goroutines", Case: "leaks.goroutines", Says: "goroutines behind"},
 		{Name: "leaks-at-cancel", Case: "leaks.cancelled", Says: "goroutines behind"},
