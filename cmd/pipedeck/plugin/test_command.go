@@ -81,8 +81,8 @@ func (f *testFlags) register(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.junit, "junit", nil, "write the results to this file as JUnit XML")
 	flags.StringVar(&f.options.Stage, "stage", "", "the stage to run (default: the first that the plugin names)")
 	flags.StringVar(&f.options.With, "with", "", "what stands under \"with\" of the stage, as `JSON`")
-	flags.StringVar(&f.source, "source", "", "`DIR` of an application with its app.pipecd.yaml (default: the directory "+
-		"example of the plugin; without one, an application without files)")
+	flags.StringVar(&f.source, "source", "", "`DIR` of an application with its app.pipecd.yaml (default: the "+
+		"directory example of the plugin; without one, an application without files)")
 	limit.Var(flags, &f.options.RunLimit, "run-limit", 15*time.Second,
 		"cancel a stage that is still running after this time")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show what the plugin prints")

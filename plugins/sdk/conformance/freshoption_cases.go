@@ -101,8 +101,9 @@ func freshAfterOther(p *probe, first *execution) error {
 		case err != nil:
 			return err
 		case kept:
-			return fmt.Errorf("the log of a stage with the options %s is another one in a new process than after a stage "+
-				"with %s, where it is as for those: it keeps the options of an earlier stage", other, p.suite.with())
+			return fmt.Errorf("the log of a stage with the options %s is another one in a new process than after a "+
+				"stage with %s, where it is as for those: it keeps the options of an earlier stage", other,
+				p.suite.with())
 		case shown:
 			p.saw("its log shows other options after a stage with those of --with")
 			return nil

@@ -13,8 +13,8 @@ import (
 func TestOtherOptionsDoNothingElseToTheWorld(t *testing.T) {
 	t.Parallel()
 	var given map[string]json.RawMessage
-	require.NoError(t, json.Unmarshal([]byte(`{"steps": ["a", "b"], "none": [], "pause": 0.4, "count": 2, "dryRun": true,
-		"run": ["rm", "x"], "path": "/x", "zero": 0}`), &given))
+	require.NoError(t, json.Unmarshal([]byte(`{"steps": ["a", "b"], "none": [], "pause": 0.4, "count": 2,
+		"dryRun": true, "run": ["rm", "x"], "path": "/x", "zero": 0}`), &given))
 	others := otherOptions(given)
 	require.Len(t, others, 2)
 	for i, want := range []string{`"count":3`, `"steps":["a","b","b"]`} {

@@ -18,7 +18,7 @@ const (
 	listenEvery = 50 * time.Millisecond
 )
 
-// listensOnLoopback looks at the sockets of a start of its own, with a stage in it, and then at those of the shared
+// listensOnLoopback looks at the sockets of a separate start, with a stage in it, and then at those of the shared
 // session, in which other cases ask for more.
 func listensOnLoopback(p *probe) error {
 	x, err := p.shared()

@@ -28,11 +28,14 @@ func TestAPoolThatFillsIsNoLeak(t *testing.T) {
 		{"files", 9, 1000, false, Failed},
 	} {
 		now := begin
-		kind := keptKind{what: "threads", pooled: c.pooled, count: func(*probe, *session) (int, bool) { return now, true }}
+		kind := keptKind{what: "threads", pooled: c.pooled, count: func(*probe, *session) (int, bool) {
+			return now, true
+		}}
 		ended, end := context.WithCancel(t.Context())
 		end() // no pause waits
 		p := &probe{ctx: ended, suite: &suite{}}
-		err := piles(p, &session{}, pile{what: "cancelled stages", times: 48, some: 8, of: []keptKind{kind}}, func() error {
+		of := pile{what: "cancelled stages", times: 48, some: 8, of: []keptKind{kind}}
+		err := piles(p, &session{}, of, func() error {
 			now = min(c.most, now+c.grows)
 			return nil
 		})
@@ -55,6 +58,7 @@ func TestEachThatGrowsInAllRoundsIsFound(t *testing.T) {
 		func() error { rounds++; return nil })
 	require.EqualError(t, err, "288 stages left 288 goroutines behind: 10 before, 298 after")
 	failed := errors.New("the process has ended")
-	err = piles(&probe{ctx: ended, suite: &suite{}}, &session{}, pile{some: 8, of: kinds}, func() error { return failed })
+	err = piles(&probe{ctx: ended, suite: &suite{}}, &session{}, pile{some: 8, of: kinds},
+		func() error { return failed })
 	require.ErrorIs(t, err, failed)
 }
