@@ -210,7 +210,7 @@ generate: ## Generate Go from the .proto files, schemas from the configuration t
 	go run ./docs/schemas/generate
 	go run ./tui/keymap/generate docs/keys.md
 	go run ./cmd/pipedeck/reference/generate docs/cli.md
-	go run ./plugins/sdk/conformance/generate docs/conformance.md
+	go run ./plugins/sdk/conformance/generate docs/conformance.md plugins/sdk/conformance
 	cd tools && GOWORK=off go run ./changelog -root ..
 
 .PHONY: man

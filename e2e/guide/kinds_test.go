@@ -20,6 +20,13 @@ var deployingKinds = map[string]string{
 	"planpreview": "--only 'preview.*'",
 }
 
+// mistakes put an error into the work at a deploy target, and say what the log has to name, by language.
+var mistakes = map[string]struct{ edit, says string }{
+	"python": {`sed -i 's/^def put(.*:$/&\n    {}["nokey"]/' deploy.py`, "local: KeyError: 'nokey' (deploy.py:"},
+	"node": {`sed -i 's/^async function put(.*{$/&\n  undefined.x;/' deploy.js`,
+		"local: TypeError: Cannot read properties of undefined (reading 'x') (deploy.js:"},
+}
+
 // deployEachKind creates a plugin of each kind that deploys, tests it, checks it from outside, and deploys an
 // application with all of them in one environment. prepare makes a plugin ready and runs its tests.
 func deployEachKind(t *testing.T, r *reader, language, prepare string) {
@@ -38,6 +45,11 @@ func deployEachKind(t *testing.T, r *reader, language, prepare string) {
 		"cd applications\ngit init -q -b main\ngit add .\ngit commit -q -m Begin\ncd ..")
 	deployed := r.run(t, "pipedeck ci applications --cluster none --timeout 3m"+given)
 	require.Contains(t, deployed, "3 applications: 3 SUCCESS")
+	mistake := mistakes[language]
+	r.run(t, "cp -r deployment broken\ncd broken\n"+mistake.edit+"\ncd ..")
+	seen := r.run(t, "pipedeck plugin test broken --plugin-name deployment --source deployment/example "+
+		"--only execution.ends -o json")
+	require.Contains(t, seen, mistake.says)
 	for kind := range deployingKinds {
 		require.FileExists(t, filepath.Join(r.dir, kind, "deployed", "page.txt"))
 	}

@@ -55,6 +55,14 @@ func TestTheMaskOfAConfigurationKnowsItsForms(t *testing.T) {
 		m.text("root1 4711 a longer text Ada Lovelace k3y-k3y-k3y"))
 }
 
+func TestAWordOfTheCasesIsNoSecret(t *testing.T) {
+	t.Parallel()
+	m, err := newConfigMask(sdk.Settings{Config: json.RawMessage(
+		`{"directory": "deployed", "token": "nothing", "place": "warehouse"}`)}, "", true)
+	require.NoError(t, err)
+	require.Equal(t, "****** is deployed yet at ******", m.text("nothing is deployed yet at warehouse"))
+}
+
 func TestAPluginGetsACopyOfTheApplication(t *testing.T) {
 	t.Parallel()
 	root, scratch := t.TempDir(), t.TempDir()

@@ -28,9 +28,11 @@ type testFlags struct {
 	programFlags
 	options conformance.Options
 	source  string
-	junit   []string
-	list    bool
-	verbose bool
+	// noSource: --source '' asks for an application without files, also where the plugin has an example.
+	noSource bool
+	junit    []string
+	list     bool
+	verbose  bool
 }
 
 func newTestCommand() *cobra.Command {
@@ -105,6 +107,7 @@ func (f *testFlags) run(cmd *cobra.Command, place string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, plugin.remove()) }()
+	f.noSource = cmd.Flags().Changed("source") && f.source == ""
 	if err := f.takeSource(place, plugin.scratch, cmd.ErrOrStderr()); err != nil {
 		return err
 	}
@@ -144,7 +147,7 @@ func (f *testFlags) run(cmd *cobra.Command, place string) (err error) {
 // one that can be copied.
 func (f *testFlags) takeSource(place, scratch string, notes io.Writer) (err error) {
 	dir, byDefault := f.source, false
-	if dir == "" {
+	if dir == "" && !f.noSource {
 		dir, byDefault = exampleOf(place)
 	}
 	f.options.Source, err = copiedSource(dir, scratch)
@@ -158,7 +161,7 @@ func (f *testFlags) takeSource(place, scratch string, notes io.Writer) (err erro
 	case err != nil:
 		return err
 	case byDefault:
-		fmt.Fprintf(notes, "testing with the application %s; --source gives another one\n", dir)
+		fmt.Fprintf(notes, "testing with the application %s; --source gives another one, --source '' none\n", dir)
 	}
 	f.options.ApplicationID = applicationID(dir)
 	return nil

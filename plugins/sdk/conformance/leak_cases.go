@@ -26,25 +26,17 @@ func leakCases() []Case {
 		ID: "leaks.descriptors", Capability: Process, Why: why,
 		Title: fmt.Sprintf("open files do not grow with the stages (%d of them)", rounds),
 		Next:  "close files and connections of a stage when it ends",
-		run: func(p *probe) error {
-			return grows(p, "open files", func(x *session) (int, bool) {
-				return descriptors(x.process.command.Process.Pid)
-			})
-		},
+		run:   func(p *probe) error { return grows(p, keptFiles) },
 	}, {
 		ID: "leaks.threads", Capability: Process, Why: why,
 		Title: fmt.Sprintf("threads do not grow with the stages (%d of them)", rounds),
 		Next:  "end the threads of a stage when it ends",
-		run: func(p *probe) error {
-			return grows(p, "threads", func(x *session) (int, bool) { return threads(x.process.command.Process.Pid) })
-		},
+		run:   func(p *probe) error { return grows(p, keptThreads) },
 	}, {
 		ID: "leaks.goroutines", Capability: Process, Why: why,
 		Title: fmt.Sprintf("goroutines do not grow with the stages (%d of them), where the plugin counts them", rounds),
 		Next:  "wait for the goroutines of a stage before its answer",
-		run: func(p *probe) error {
-			return grows(p, "goroutines", func(x *session) (int, bool) { return goroutines(p, x) })
-		},
+		run:   func(p *probe) error { return grows(p, keptGoroutines) },
 	}}
 }
 
@@ -63,7 +55,7 @@ func goroutines(p *probe, x *session) (int, bool) {
 	return count, err == nil
 }
 
-// stages runs the stage some times, a few at once unless its targets are shared.
+// stagesOf runs the stage some times, a few at once unless its targets are shared.
 func stagesOf(p *probe, x *session, count int) error {
 	slots := make(chan struct{}, leaksAtOnce)
 	var running sync.WaitGroup
@@ -87,42 +79,49 @@ func stagesOf(p *probe, x *session, count int) error {
 	return failed
 }
 
-// grows compares a count before and after some stages. A third of them may leave something: pools fill.
-func grows(p *probe, what string, count func(*session) (int, bool)) error {
+// manyStages starts a session in which the stage can be run many times. The first stages of it make what is made once.
+func manyStages(p *probe) (*session, error) {
 	first, err := p.settled()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	const slow = 3 * time.Second
-	if first.took > slow || len(p.suite.options.Settings.DeployTargets) > 0 {
-		return skip("the stage takes too long to be run %d times", rounds)
+	if len(p.suite.options.Settings.DeployTargets) > 0 {
+		return nil, skip("its deploy targets are shared, so its stages run one after another here")
+	}
+	if first.took > slow {
+		return nil, skip("the stage takes too long to be run %d times", rounds)
 	}
 	x, err := p.start(setup{})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	began := time.Now()
-	if err := stagesOf(p, x, leaksAtOnce); err != nil { // what is made once
-		return err
+	if err := stagesOf(p, x, leaksAtOnce); err != nil {
+		return nil, err
 	}
 	if time.Since(began) > 2*slow {
-		return skip("the stage takes too long to be run %d times", rounds)
+		return nil, skip("the stage takes too long to be run %d times", rounds)
 	}
-	p.pause(300 * time.Millisecond)
-	before, ok := count(x)
-	if !ok {
-		return skip("%s are not seen here", what)
-	}
-	if err := stagesOf(p, x, rounds); err != nil {
+	return x, nil
+}
+
+// grows compares a count before and after some stages. A third of them may leave something: pools fill.
+func grows(p *probe, kind keptKind) error {
+	x, err := manyStages(p)
+	if err != nil {
 		return err
 	}
-	after := 0
-	for range 20 { // what ends a moment later is no leak
-		if after, _ = count(x); after < before+rounds/3 {
-			p.saw("%d before, %d after", before, after)
-			return nil
-		}
-		p.pause(100 * time.Millisecond)
+	before, ok := kind.count(p, x)
+	if !ok {
+		return skip("%s are not seen here", kind.what)
 	}
-	return fmt.Errorf("%d stages left %d %s behind: %d before, %d after", rounds, after-before, what, before, after)
+	err = piles(p, x, pile{what: "stages", times: rounds, some: rounds / 3, of: []keptKind{kind}}, func() error {
+		return stagesOf(p, x, rounds)
+	})
+	if err == nil {
+		after, _ := kind.count(p, x)
+		p.saw("%d before, %d after", before, after)
+	}
+	return err
 }

@@ -56,10 +56,10 @@ func commandOf(pid int) string {
 	return strings.TrimSpace(string(data))
 }
 
-// commandLines are those of the marked processes but one.
+// commandLines are those of the marked processes but one, and of its children, which may have another environment.
 func commandLines(mark string, but int) []string {
 	var lines []string
-	for _, pid := range markedPids(mark) {
+	for _, pid := range union(markedPids(mark), childPids(but)) {
 		if data, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err == nil && pid != but {
 			lines = append(lines, strings.ReplaceAll(string(data), "\x00", " "))
 		}
@@ -77,6 +77,26 @@ func workingDirectories(mark string) []string {
 	}
 	slices.Sort(found)
 	return slices.Compact(found)
+}
+
+func union(a, b []int) []int {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// childPids are the processes that the threads of a process have started.
+func childPids(pid int) (pids []int) {
+	tables, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, table := range tables {
+		data, _ := os.ReadFile(table)
+		for _, field := range strings.Fields(string(data)) {
+			if child, err := strconv.Atoi(field); err == nil {
+				pids = append(pids, child)
+			}
+		}
+	}
+	return pids
 }
 
 // listeners returns the addresses at which the marked processes accept TCP connections.

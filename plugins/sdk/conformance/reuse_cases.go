@@ -24,53 +24,6 @@ func reuseCases() []Case {
 	}}
 }
 
-// freshOptions runs the stage, and then with options that no stage can take. In a separate process, such a stage
-// fails: options.type sees that.
-func freshOptions(p *probe) error {
-	first, err := p.settled()
-	switch {
-	case err != nil:
-		return err
-	case first.failed():
-		return skip("the stage does not succeed, see execution.ends")
-	case !readsOptions(p, first.stage):
-		return skip("the stage is not known to have options")
-	}
-	wrong := order{edit: func(r *deployment.ExecuteStageRequest) { r.Input.StageConfig = []byte(`["not", "options"]`) }}
-	alone, err := p.start(setup{})
-	if err != nil {
-		return err
-	}
-	if e, err := alone.execute(p, wrong); err != nil || !e.failed() {
-		return orSkip(err, "it does not refuse wrong options, see options.type")
-	}
-	after, err := p.start(setup{})
-	if err != nil {
-		return err
-	}
-	if e, err := after.execute(p, order{}); err != nil || e.failed() || e.cut {
-		return orSkip(err, "the stage does not succeed, see execution.ends")
-	}
-	e, err := after.execute(p, wrong)
-	if err != nil {
-		return err
-	}
-	if e.err == nil && !e.failed() && !e.cut {
-		return fmt.Errorf("options that it refuses in a new process are taken after a stage with other options (%s): "+
-			"it keeps the options of an earlier stage", e.how())
-	}
-	p.saw("%s", e.how())
-	return nil
-}
-
-// orSkip is the error, or else a case that is not applicable.
-func orSkip(err error, why string) error {
-	if err != nil {
-		return err
-	}
-	return skip("%s", why)
-}
-
 // twiceInPipeline runs two stages of one deployment.
 func twiceInPipeline(p *probe) error {
 	first, err := p.settled()

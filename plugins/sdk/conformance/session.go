@@ -62,6 +62,8 @@ type setup struct {
 	apart      bool
 	orphanable bool
 	maxMessage int
+	// spawned, when set, is called with the process once it runs.
+	spawned func(*process)
 }
 
 // errNotStarted is why a case could not be run: the program does not start.
@@ -164,7 +166,9 @@ func (x *session) launch(piped string, how setup) (err error) {
 		defer read.Close()
 		l.orphanable, l.parentPipe, l.env = true, read, append(l.env, "PIPEDECK_PARENT_FD=3")
 	}
-	x.process, err = x.suite.spawn(l)
+	if x.process, err = x.suite.spawn(l); err == nil && how.spawned != nil {
+		how.spawned(x.process)
+	}
 	return err
 }
 

@@ -6,7 +6,6 @@ package conformance
 import (
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 	"time"
 )
@@ -85,25 +84,6 @@ func servesSoon(p *probe) error {
 		return fmt.Errorf("it served %s after its start", x.took.Round(time.Millisecond))
 	}
 	p.saw("after %s", x.took.Round(time.Millisecond))
-	return nil
-}
-
-func listensOnLoopback(p *probe) error {
-	x, err := p.shared()
-	if err != nil {
-		return err
-	}
-	if !observable {
-		return skip("the sockets of a process are seen on Linux alone")
-	}
-	found := listeners(x.process.mark)
-	for _, address := range found {
-		host, _, err := net.SplitHostPort(address)
-		if ip := net.ParseIP(host); err == nil && ip != nil && !ip.IsLoopback() {
-			return fmt.Errorf("it listens on %s, which other machines can reach", address)
-		}
-	}
-	p.saw("%s", strings.Join(found, ", "))
 	return nil
 }
 

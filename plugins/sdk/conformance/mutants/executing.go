@@ -6,9 +6,11 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -96,6 +98,9 @@ func (s *running) run(in *deployment.ExecutePluginInput) error {
 	case err != nil && makes("options-any") && json.Valid(in.StageConfig) && in.StageConfig[0] == '{':
 	case err != nil:
 		return fmt.Errorf("the options are wrong: %w", err)
+	}
+	if makes("options-of-application") {
+		opts = s.optionsOf(in.Deployment.ApplicationId, opts)
 	}
 	if err := s.asked(in); err != nil {
 		return err
@@ -217,8 +222,13 @@ func (s *running) lastly() error {
 	if s.ctx.Err() != nil && !makes("heedless", "ignores-cancel", "ignores-deadline") {
 		return errStopped
 	}
-	if makes("metadata-own-name") {
+	switch {
+	case makes("metadata-own-name"):
 		return s.putShared("mutant")
+	case makes("password-argument-late"):
+		_ = exec.Command("sh", "-c", "sleep 0.4; exit", "x", string(s.Config)).Run()
+	case makes("logs-basic"):
+		s.log("Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("user:canary-config-7Qm2xVt9\n")))
 	}
 	return s.putShared(s.Name)
 }
@@ -248,6 +258,10 @@ func (s *running) leaves(in *deployment.ExecutePluginInput) {
 		_ = exec.Command("true").Start()
 	case makes("writes-after-cancel"):
 		go s.writesOn(in.GetTargetDeploymentSource().GetApplicationDirectory())
+	case makes("metrics-of-stage"):
+		s.mu.Lock()
+		s.metrics, _ = net.Listen("tcp", ":0")
+		s.mu.Unlock()
 	case makes("child-of-stage"):
 		_ = child("3600").Start()
 	case makes("password-argument"):

@@ -43,6 +43,20 @@ func (s *running) keepsBefore(in *deployment.ExecutePluginInput) {
 	}
 }
 
+// optionsOf keeps the options of the first stage of an application.
+func (s *running) optionsOf(application string, given options) options {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.first == nil {
+		s.first = map[string]options{}
+	}
+	if kept, known := s.first[application]; known {
+		return kept
+	}
+	s.first[application] = given
+	return given
+}
+
 // doneBefore is what a stage finds that keeps its progress with the deployment.
 func (s *running) doneBefore() bool {
 	ctx, cancel := s.reporting()

@@ -66,6 +66,8 @@ type plugin struct {
 	cancels           []context.CancelFunc
 	files             []*os.File
 	kept              [][]byte
+	first             map[string]options
+	metrics           net.Listener
 	all               []*model.LogBlock
 }
 

@@ -75,6 +75,8 @@ func (p *plugin) listen() net.Listener {
 		port = 0
 	case makes("speaks-http1"):
 		fail(http.ListenAndServe(net.JoinHostPort(host, strconv.Itoa(port)), nil))
+	case makes("metrics-later"):
+		time.AfterFunc(2*time.Second, func() { _, _ = net.Listen("tcp", ":0") })
 	case makes("metrics-for-all"):
 		if _, err := net.Listen("tcp", ":0"); err != nil {
 			fail(err)

@@ -62,6 +62,8 @@ func ofSecrets() []Fault {
 		{Name: "stores-source", Case: "secrets.source", Says: "metadata"},
 		{Name: "prints-wrong-config", Case: "secrets.errors", Says: "a configuration that it cannot read"},
 		{Name: "password-argument", Case: "secrets.processes", Says: "command line of"},
+		{Name: "password-argument-late", Case: "secrets.processes", Says: "command line of"},
+		{Name: "logs-basic", Case: "secrets.config", Says: "the log of the stage"},
 		{Name: "options-file", Case: "secrets.files", Says: "which every user of the machine can read"},
 		{Name: "prints-password", Case: "secrets.configured", Says: "what it prints"},
 	}
