@@ -27,7 +27,8 @@ type cutShort struct {
 // recordFor records an environment to a file until ctx ends, or for a time that is not 0, which begins when the state of
 // the environment is there: that takes its time on a busy machine. The file stays as it is when the environment ends
 // before that.
-func recordFor(ctx context.Context, w *workspace.Workspace, file *sessionFile, length time.Duration) (cutShort, error) {
+func recordFor(ctx context.Context, w *workspace.Workspace, file *sessionFile,
+	length time.Duration) (cutShort, error) {
 	r := &recording{file: file, troubles: make(chan string, 1)}
 	if length > 0 {
 		// Without a deadline: the environment would hear of it, and end the recording with an error.

@@ -36,7 +36,8 @@ func TestTheExampleOfAPluginIsItsApplication(t *testing.T) {
 	require.NoError(t, os.Mkdir(example, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(example, applicationFile), []byte("spec: {}\n"), 0o600))
 	require.NoError(t, f.takeSource(dir, scratch, &said))
-	require.Equal(t, "testing with the application "+example+"; --source gives another one, --source '' none\n", said.String())
+	require.Equal(t, "testing with the application "+example+"; --source gives another one, --source '' none\n",
+		said.String())
 	require.Equal(t, "spec: {}\n", string(f.options.Source.GetApplicationConfig()))
 	require.Equal(t, applicationID(example), f.options.ApplicationID)
 
