@@ -24,9 +24,9 @@ type cutShort struct {
 	failure error
 }
 
-// recordFor records an environment to a file until ctx ends, or for a time that is not 0, which begins when the state of
-// the environment is there: that takes its time on a busy machine. The file stays as it is when the environment ends
-// before that.
+// recordFor records an environment to a file until ctx ends, or for a time that is not 0. The time begins when the
+// state of the environment is there, which takes longer on a busy machine. The file stays as it is when the environment
+// ends before that.
 func recordFor(ctx context.Context, w *workspace.Workspace, file *sessionFile,
 	length time.Duration) (cutShort, error) {
 	r := &recording{file: file, troubles: make(chan string, 1)}
