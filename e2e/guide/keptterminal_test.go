@@ -49,22 +49,25 @@ func (term *terminal) read() {
 func (term *terminal) interrupt() {
 	term.left = true
 	_, _ = term.file.WriteString("\x03")
-	term.await()
+	term.await(patience)
 }
+
+// closing is how long a program has to end when its terminal is closed. No page is about that.
+const closing = 30 * time.Second
 
 // close ends what still runs, as a terminal does whose window is closed.
 func (term *terminal) close() {
 	if !term.hasEnded() {
 		_ = syscall.Kill(-term.cmd.Process.Pid, syscall.SIGHUP)
 	}
-	term.await()
+	term.await(closing)
 	_ = term.file.Close()
 }
 
-func (term *terminal) await() {
+func (term *terminal) await(limit time.Duration) {
 	select {
 	case <-term.ended:
-	case <-time.After(patience):
+	case <-time.After(limit):
 		_ = syscall.Kill(-term.cmd.Process.Pid, syscall.SIGKILL) // also what ignores SIGHUP
 		<-term.ended
 	}
